@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/awaitable.hpp>
+#include <asio/basic_socket_acceptor.hpp>
+#include <asio/generic/stream_protocol.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "base/result.h"
+#include "net/socket_options.h"
+#include "net/stream.h"
+
+namespace sluice::net {
+
+struct ListenerSettings {
+  std::string address;     // numeric, a host name, "*" (all of IPv4 and of IPv6), or a Unix socket's path
+                           // beginning with '/'
+  std::uint16_t port = 0;  // 0 = any free one (tests)
+  int backlog = 4096;
+  bool reuse_port =
+      true;  // SO_REUSEPORT: each thread binds the same address, the kernel spreads the connections
+  SocketOptions options;  // inherited by accepted connections
+};
+
+// One listening socket of one thread.
+class Listener {
+ public:
+  // One listener per address that `settings.address` stands for: at least one. IPv6 sockets take IPv6 alone
+  // (IPV6_V6ONLY), so that "*" and "::" mean the same on every system. "*" without IPv6 in the kernel is IPv4
+  // alone. Looks names up, and may wait for that: for start-up. On an error `problem` names the address, the
+  // reason and a hint, and nothing stays open.
+  static Result<std::vector<Listener>> open(asio::any_io_executor executor, const ListenerSettings& settings,
+                                            std::string& problem);
+  Listener(Listener&&) = default;
+  Listener& operator=(Listener&&) = default;
+
+  // The next connection. Connections that died while they waited are passed over; when descriptors or memory
+  // run out it backs off (10 ms, doubling to 1 s) and goes on. Error: BaseErrc::Cancelled after close() or
+  // cancel(), else the listener is broken.
+  asio::awaitable<Result<Socket>> accept();
+
+  std::string address() const;  // "[::]:5432"
+  std::uint16_t port() const;
+  // How often descriptors or memory ran out; for a metric, and one log line when it moves.
+  std::uint64_t exhaustions() const noexcept { return exhaustions_; }
+  void cancel() noexcept;
+  // Stops listening: the kernel refuses new connections at once. Removes the socket file of a Unix listener.
+  void close() noexcept;
+  ~Listener() { close(); }
+
+ private:
+  using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
+  Listener(Acceptor acceptor, std::string unix_path);
+
+  Acceptor acceptor_;
+  asio::steady_timer back_off_;
+  std::string unix_path_;
+  std::uint64_t exhaustions_ = 0;
+  bool closing_ = false;
+};
+
+}  // namespace sluice::net
