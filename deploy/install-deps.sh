@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that Sluice is built and tested with. Idempotent: with everything present it only asks dpkg.
+#   deploy/install-deps.sh [build|test|bench|fuzz|all]...        default: build test
+set -euo pipefail
+
+build_packages=(
+  g++ cmake ninja-build ccache pkg-config
+  libasio-dev libssl-dev libpq-dev prometheus-cpp-dev libyaml-cpp-dev libfmt-dev libspdlog-dev libcli11-dev
+  nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev libboost-dev zlib1g-dev
+)
+test_packages=(
+  postgresql-15 postgresql-client-15 python3 python3-pytest python3-pytest-timeout python3-psycopg python3-psycopg2 python3-asyncpg
+  openssl curl procps iproute2 util-linux
+)
+# Node and Java come from more than one vendor; any of them will do.
+compat_commands=(node npm java)
+compat_packages=(libpostgresql-jdbc-java)
+bench_packages=(pgbouncer haproxy)
+fuzz_packages=(clang-14 libclang-rt-14-dev)
+
+wanted=("$@")
+[ ${#wanted[@]} -gt 0 ] || wanted=(build test)
+packages=()
+for set in "${wanted[@]}"; do
+  case $set in
+    build) packages+=("${build_packages[@]}") ;;
+    test) packages+=("${test_packages[@]}" "${compat_packages[@]}") ;;
+    bench) packages+=(postgresql-15 python3 python3-psycopg2 "${bench_packages[@]}") ;;
+    fuzz) packages+=("${fuzz_packages[@]}") ;;
+    all) packages+=("${build_packages[@]}" "${test_packages[@]}" "${compat_packages[@]}" "${bench_packages[@]}" "${fuzz_packages[@]}") ;;
+    *) sed -n '2,3s/^# *//p' "$0" >&2; exit 2 ;;
+  esac
+  if [ "$set" = test ] || [ "$set" = all ]; then
+    for command in "${compat_commands[@]}"; do
+      command -v "$command" >/dev/null && continue
+      case $command in
+        node) packages+=(nodejs) ;;
+        npm) packages+=(npm) ;;
+        java) packages+=(default-jdk-headless) ;;
+      esac
+    done
+    # `java File.java` needs the compiler, which a bare runtime environment lacks.
+    if command -v java >/dev/null && ! java --list-modules 2>/dev/null | grep -q '^jdk.compiler'; then
+      packages+=(default-jdk-headless)
+    fi
+  fi
+done
+
+missing=()
+for package in "${packages[@]}"; do
+  state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$state" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "these packages are missing and need root to install: ${missing[*]}" >&2; exit 1; }
+  as_root=(sudo)
+fi
+echo "installing: ${missing[*]}"
+
+# The tests start servers of their own, so Debian's cluster and the packages' services are not wanted. A file that is
+# already there is the machine owner's: it stays as it is.
+"${as_root[@]}" mkdir -p /etc/postgresql-common
+if [ ! -e /etc/postgresql-common/createcluster.conf ]; then
+  echo 'create_main_cluster = false' | "${as_root[@]}" tee /etc/postgresql-common/createcluster.conf >/dev/null
+fi
+
+export DEBIAN_FRONTEND=noninteractive
+updated=no
+for attempt in 1 2 3 4 5; do
+  if "${as_root[@]}" apt-get update -qq; then updated=yes; break; fi
+  echo "apt-get update failed (attempt $attempt), trying again" >&2
+  sleep $((attempt * 2))
+done
+[ "$updated" = yes ] || echo "apt-get update keeps failing; trying with the package lists that are here" >&2
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+  -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 "${missing[@]}" >/dev/null

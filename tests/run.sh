@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, runs every test, and ends with one line: `N passed, N failed`.
+#   tests/run.sh           release: units, integration and foreign clients; address sanitizer: units and a short
+#                          integration set; thread sanitizer: units, while there is time (see SLUICE_TEST_MINUTES)
+#   tests/run.sh --quick   release units only
+#   tests/run.sh --full    the default with no time limit, plus integration under the thread sanitizer, fuzz targets for
+#                          minutes each, and PostgreSQL's own regression suite
+#   tests/run.sh --help    this text
+# Environment: SLUICE_TEST_MINUTES (default 35) after which no optional step starts; SLUICE_TEST_JOBS (default: processors);
+#              SLUICE_SKIP_INSTALL=1 leaves apt alone; SLUICE_FUZZ_SECONDS (default 120) per fuzz target under --full.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+
+mode=default
+case ${1:-} in
+  '') ;;
+  --quick) mode=quick ;;
+  --full) mode=full ;;
+  --help | -h) sed -n '2,/^set /p' "$0" | sed -n 's/^# \{0,1\}//p'; exit 0 ;;
+  *) echo "unknown option $1; see tests/run.sh --help" >&2; exit 2 ;;
+esac
+
+jobs=${SLUICE_TEST_JOBS:-$(nproc)}
+minutes=${SLUICE_TEST_MINUTES:-35}
+logs=$root/build/test-logs
+mkdir -p "$logs"
+rm -f "$logs"/*.xml "$logs"/*.log
+passed=0 failed=0 skipped=0
+failures=()
+
+say() { printf '%02d:%02d  %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"; }
+fail() { failed=$((failed + 1)); failures+=("$1"); say "FAILED: $1"; }
+time_left() { [ "$mode" = full ] || [ $SECONDS -lt $((minutes * 60)) ]; }
+
+# Adds the cases of a JUnit file to the totals; a runner that died without writing one is a failure itself.
+count() {
+  local name=$1 file=$2 status=$3 numbers
+  if ! numbers=$(/usr/bin/python3 "$root/tests/junit_count.py" "$file" 2>>"$logs/count.log"); then
+    fail "$name: no results (exit status $status)"
+    return
+  fi
+  local p f s names
+  { read -r p f s; mapfile -t names; } <<<"$numbers"
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+  [ ${#names[@]} -eq 0 ] || for n in "${names[@]}"; do [ -z "$n" ] || failures+=("$name: $n"); done
+  if [ "$f" -eq 0 ] && [ "$status" -ne 0 ]; then fail "$name: exit status $status"; fi
+  say "$name: $p passed, $f failed, $s skipped"
+}
+
+build() {
+  local preset=$1
+  say "build $preset"
+  if cmake --preset "$preset" >"$logs/configure-$preset.log" 2>&1 \
+    && cmake --build "build/$preset" -- -j"$jobs" >"$logs/build-$preset.log" 2>&1; then
+    say "build $preset: done"
+  else
+    tail -n 40 "$logs/configure-$preset.log"
+    grep -E 'error|FAILED|ninja:' "$logs/build-$preset.log" 2>/dev/null | head -n 40
+    fail "build $preset"
+    return 1
+  fi
+}
+
+units() {
+  local preset=$1 status
+  say "units, $preset"
+  ctest --test-dir "build/$preset" -j"$jobs" --output-on-failure --output-junit "$logs/units-$preset.xml" \
+    >"$logs/units-$preset.log" 2>&1
+  status=$?
+  [ $status -eq 0 ] || grep -vE '^ *[0-9]+/[0-9]+ Test .*Passed|^ *Start ' "$logs/units-$preset.log" | tail -n 80
+  count "units, $preset" "$logs/units-$preset.xml" $status
+}
+
+integration() {
+  local preset=$1 name=$2 status
+  shift 2
+  say "$name, $preset"
+  SLUICE_BINARY=$root/build/$preset/src/cli/sluice PYTHONDONTWRITEBYTECODE=1 \
+    /usr/bin/python3 -m pytest -c tests/pytest.ini -p no:cacheprovider --junitxml "$logs/$name-$preset.xml" "$@" \
+    2>&1 | tee "$logs/$name-$preset.log"
+  status=${PIPESTATUS[0]}
+  count "$name, $preset" "$logs/$name-$preset.xml" "$status"
+}
+
+fuzz() {
+  local target name seconds=${SLUICE_FUZZ_SECONDS:-120}
+  build fuzz || return
+  for target in $(find build/fuzz -type f -perm -u+x -name '*_fuzz'); do
+    name=$(basename "$target")
+    mkdir -p "build/fuzz/corpus/$name"
+    say "fuzz $name for $seconds s"
+    local seeds=()
+    local corpus
+    corpus=$(find tests/fuzz -type d -path "*/${name%_fuzz}/corpus" | head -n 1)
+    [ -z "$corpus" ] || seeds=("$corpus")
+    if "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=0 \
+      "build/fuzz/corpus/$name" "${seeds[@]}" >"$logs/$name.log" 2>&1; then
+      passed=$((passed + 1))
+    else
+      tail -n 30 "$logs/$name.log"
+      fail "fuzz $name"
+    fi
+  done
+}
+
+# The sanitizers' reports are errors in themselves; log files would hide them from the harness, which reads stderr.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:exitcode=99:detect_stack_use_after_return=1}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=0:exitcode=66:second_deadlock_stack=1}
+
+if [ "${SLUICE_SKIP_INSTALL:-}" != 1 ]; then
+  say "packages"
+  sets=(build test)
+  [ "$mode" != full ] || sets=(build test fuzz)
+  bash deploy/install-deps.sh "${sets[@]}" || fail "install packages"
+fi
+
+if build release; then
+  units release
+  if [ "$mode" != quick ]; then integration release integration tests/integration tests/compat; fi
+fi
+if [ "$mode" != quick ] && time_left && build asan; then
+  units asan
+  integration asan integration-short -m short tests/integration
+fi
+if [ "$mode" != quick ] && time_left && build tsan; then
+  units tsan
+  if [ "$mode" = full ]; then integration tsan integration-short -m short tests/integration; fi
+fi
+if [ "$mode" = full ]; then
+  fuzz
+  say "PostgreSQL's regression suite"
+  if bash tests/compat/regress.sh 2>&1 | tee "$logs/regress.log"; then passed=$((passed + 1)); else fail "regression suite"; fi
+fi
+
+if [ ${#failures[@]} -gt 0 ]; then
+  echo
+  echo "What failed (logs in build/test-logs):"
+  printf '  %s\n' "${failures[@]}"
+fi
+echo
+if [ $skipped -gt 0 ]; then
+  echo "$passed passed, $failed failed, $skipped skipped"
+else
+  echo "$passed passed, $failed failed"
+fi
+[ $failed -eq 0 ]
