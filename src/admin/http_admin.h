@@ -1,0 +1,63 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/ip/tcp.hpp>
+
+#include "admin/router_view.h"
+#include "base/result.h"
+
+namespace sluice::admin {
+
+// The HTTP side of admin: GET and HEAD of
+//   /          a plain index of what is here
+//   /metrics   text for Prometheus
+//   /healthz   200 while the process serves
+//   /readyz    200 while new sessions are taken, else 503 with the reason
+//   /v1/VIEW   rows of the console's views as JSON, for instance /v1/replicas, /v1/pools, /v1/decisions
+// Anyone who reaches the address may read all this: it listens on loopback unless told otherwise.
+//
+// Shape:  at most connections_max connections (further ones get 503 and are closed), one request at a time on
+// each,
+//         request line and headers at most header_bytes_max (431), no request body (413), keep-alive.
+// Errors: start() gives what the kernel says about the address; afterwards a connection that fails just ends.
+// Thread: that of the executor, which must be one thread's, and which is the thread of the RouterView.
+class HttpAdmin {
+ public:
+  struct Settings {
+    std::string address = "127.0.0.1";
+    std::uint16_t port = 9127;  // 0: the kernel chooses
+    std::size_t connections_max = 64;
+    std::size_t header_bytes_max = 8192;
+    std::chrono::milliseconds header_timeout{
+        10'000};  // from the first byte, or from accept, to the end of the headers
+    std::chrono::milliseconds keep_alive_timeout{60'000};  // between two requests
+    std::chrono::milliseconds gather_timeout{10'000};      // for the router's answer (504)
+    std::chrono::milliseconds write_timeout{30'000};       // to take a whole response
+  };
+  using MetricsText = std::function<std::string()>;
+
+  // `view` must outlive the object and any answer it still owes.
+  HttpAdmin(asio::any_io_executor executor, Settings settings, RouterView& view, MetricsText metrics);
+  ~HttpAdmin();  // stop() if that was not called; the connections then end by themselves
+  HttpAdmin(const HttpAdmin&) = delete;
+  HttpAdmin& operator=(const HttpAdmin&) = delete;
+
+  [[nodiscard]] Result<void> start();              // binds, listens, accepts
+  asio::ip::tcp::endpoint local_endpoint() const;  // after start()
+  void stop();  // closes acceptor and connections; idempotent. The executor's thread must run on until they
+                // have ended.
+  std::size_t connection_count() const;
+
+ private:
+  class Server;
+  std::shared_ptr<Server> server_;
+};
+
+}  // namespace sluice::admin

@@ -1,0 +1,244 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+// What console and HTTP admin see of the router, and what they may ask of it. The router implements
+// RouterView; admin knows nothing else about it. Rows are plain values: copies, so that nobody holds a lock
+// while a client reads slowly.
+namespace sluice::admin {
+
+using WallTime = std::chrono::system_clock::time_point;
+using Micros = std::chrono::microseconds;
+// Number of sessions, or of anything else, per priority class: (class name, count), highest class first.
+using ClassCounts = std::vector<std::pair<std::string, std::int64_t>>;
+
+// Parts of a Snapshot. A view asks for the one that it shows: some parts visit every thread.
+enum class Part {
+  Replicas,
+  Classes,
+  Clients,
+  Servers,
+  Pools,
+  Hosts,
+  Decisions,
+  Stats,
+  Lists,
+  Databases,
+  Users,
+  Config,
+  State,
+};
+
+struct Quantiles {  // of response times; empty while there is no sample
+  std::optional<Micros> median, p95, p99;
+};
+
+struct ReplicaRow {
+  std::string name, host;
+  std::int64_t port = 0;
+  std::string role;  // "replica" or "primary"
+  std::string pool;  // class name or "mixed"; empty for the primary
+  bool borrowed = false;
+  bool up = false;
+  bool draining = false;
+  ClassCounts loads;                                  // sessions held now
+  std::int64_t servers_active = 0;                    // server connections that serve a session
+  std::int64_t servers_idle = 0;                      // kept for a next session
+  std::optional<bool> in_recovery;                    // empty before the first answered probe
+  std::optional<std::chrono::milliseconds> lag;       // replay lag
+  std::optional<std::int64_t> lag_bytes;              //
+  std::optional<Micros> probe_last, probe_median;     // SELECT 1 over a warm connection
+  std::optional<std::chrono::milliseconds> age;       // since the last answered probe
+  std::int64_t probe_failures = 0;                    // in a row
+  std::int64_t sessions_total = 0, errors_total = 0;  // sessions assigned; failed connects and lost servers
+  std::string last_error;                             // one sentence, never a secret
+};
+
+struct ClassRow {
+  std::string name;
+  std::int64_t priority = 0;  // 0 is the highest
+  std::int64_t saturation = 0;
+  std::string return_ratio;  // exact decimal, as configured
+  std::int64_t floor = 0, target = 0, max_sessions = 0;
+  std::int64_t replicas = 0;  // live replicas in its pool now
+  std::int64_t borrowed = 0;  // of these, held by borrowing
+  std::int64_t sessions = 0, waiting = 0;
+  ClassCounts
+      outcomes;  // decisions by outcome name ("own", "borrowed_mixed", ...), all outcomes, fixed order
+  Quantiles response;
+};
+
+// A client, or a server connection. `id` is unique among clients, or among servers, while the router runs;
+// never 0.
+struct ConnectionRow {
+  std::uint64_t id = 0;
+  std::string user, database;
+  bool replication = false;
+  std::string
+      state;  // PgBouncer's words: clients "active", "waiting"; servers "active", "idle", "login", ...
+  std::string addr;
+  std::int64_t port = 0;
+  std::string local_addr;
+  std::int64_t local_port = 0;
+  WallTime connect_time{}, request_time{};  // request_time: when the current session or query began
+  Micros wait{};                            // how long it has been waiting for a server
+  bool close_needed = false;
+  std::uint64_t link = 0;        // id of the other side, 0 when there is none
+  std::int64_t remote_pid = 0;   // server: its backend's process id; client over a Unix socket: its own
+  std::string tls;               // "TLSv1.3/TLS_AES_256_GCM_SHA384", empty without TLS
+  std::string application_name;  //
+  std::string priority_class, host, replica;
+};
+
+// A pool in PgBouncer's sense: the sessions and server connections of one (database, user).
+struct PoolRow {
+  std::string database, user;
+  std::int64_t cl_active = 0, cl_waiting = 0, cl_active_cancel_req = 0, cl_waiting_cancel_req = 0;
+  std::int64_t sv_active = 0, sv_active_cancel = 0, sv_being_canceled = 0, sv_idle = 0, sv_used = 0,
+               sv_tested = 0, sv_login = 0;
+  Micros maxwait{};  // age of the oldest client still waiting
+  std::string pool_mode = "session";
+};
+
+struct HostRow {
+  std::string name, networks;  // networks as configured, comma separated
+  std::int64_t sessions = 0;
+  std::optional<Micros> rtt, rtt_min;            // client leg, from the kernel's TCP_INFO
+  std::optional<std::chrono::milliseconds> age;  // since it was measured
+};
+
+struct RoleChangeRow {
+  std::string replica, from, to, kind;  // kind: "borrow" or "return"
+};
+
+struct DecisionRow {
+  std::uint64_t number = 0;  // counts from 1; the oldest row of a snapshot comes first
+  WallTime time{};
+  std::uint64_t client = 0;  // id as in SHOW CLIENTS
+  std::string user, database, priority_class, host;
+  std::optional<std::string> replica;  // none when refused
+  std::string outcome;                 // outcome_name(): "own", "borrowed_mixed", ...
+  Micros wait{};
+  std::vector<RoleChangeRow> changes;
+};
+
+// PgBouncer's counters; as totals since the start, or as averages (see average_between).
+struct StatsCounters {
+  std::int64_t server_assignment_count = 0, xact_count = 0, query_count = 0;
+  std::int64_t bytes_received = 0, bytes_sent = 0;
+  std::int64_t xact_time_us = 0, query_time_us = 0, wait_time_us = 0;
+  std::int64_t client_parse_count = 0, server_parse_count = 0, bind_count = 0;
+  std::int64_t client_login_count = 0;
+};
+
+struct StatsRow {
+  std::string database;
+  StatsCounters total, average;
+};
+
+// PgBouncer's averages over a period: counts and bytes per second; transaction and query time per transaction
+// and query, waiting time per second, in microseconds. All zero for a period of zero or where a counter went
+// backwards.
+StatsCounters average_between(const StatsCounters& before, const StatsCounters& now, Micros period);
+
+struct ListsRow {
+  std::int64_t databases = 0, users = 0, pools = 0;
+  std::int64_t used_clients = 0;   // logged in
+  std::int64_t login_clients = 0;  // not yet
+  std::int64_t free_servers = 0, used_servers = 0;
+  std::int64_t replicas = 0, replicas_up = 0, classes = 0, hosts = 0;
+};
+
+struct DatabaseRow {
+  std::string name, host;
+  std::int64_t port = 0;
+  std::string database;  // its name on the server
+  std::string target;    // "replicas" or "primary"
+  std::int64_t current_connections = 0;
+  std::int64_t max_client_connections = 0;  // 0: no limit
+  std::int64_t current_client_connections = 0;
+};
+
+struct UserRow {
+  std::string name;
+  std::int64_t current_connections = 0;
+  std::int64_t max_client_connections = 0;  // 0: no limit
+  std::int64_t current_client_connections = 0;
+};
+
+struct ConfigRow {
+  std::string key, value, default_value;  // secrets redacted by whoever fills this in
+  bool changeable = false;                // by reload
+};
+
+struct StateRow {
+  bool ready = false;          // takes new sessions: some replica is live and no shutdown has begun
+  std::string reason;          // why it is not ready; empty when ready
+  bool shutting_down = false;  //
+  WallTime started{}, config_loaded{};
+};
+
+// What gather() fills in; parts that were not asked for may stay empty.
+struct Snapshot {
+  std::vector<ReplicaRow> replicas;
+  std::vector<ClassRow> classes;
+  std::vector<ConnectionRow> clients, servers;
+  std::vector<PoolRow> pools;
+  std::vector<HostRow> hosts;
+  std::vector<DecisionRow> decisions;  // the last thousand
+  std::vector<StatsRow> stats;
+  ListsRow lists;
+  std::vector<DatabaseRow> databases;
+  std::vector<UserRow> users;
+  std::vector<ConfigRow> config;
+  StateRow state;
+};
+
+// Outcome of a command. A failed one becomes an ErrorResponse with these fields; the notes of a successful
+// one become NOTICEs (RELOAD: which options wait for a restart).
+struct CommandResult {
+  std::string sqlstate;  // empty: it worked
+  std::string message, detail, hint;
+  std::vector<std::string> notes;
+  bool ok() const noexcept { return sqlstate.empty(); }
+};
+
+enum class Draining { Off, On };
+enum class ShutdownMode { Immediate, WaitForServers, WaitForClients };
+
+// The router as seen from admin.
+// Thread: each RouterView object belongs to one thread. It is called there and calls `done` there, exactly
+// once, perhaps before the call returns; where the answer needs other threads, the implementation posts and
+// comes back. Lifetime: `done` may be called after whoever asked is gone; it then does nothing. It must not
+// be called after the view itself was destroyed.
+class RouterView {
+ public:
+  using SnapshotDone = std::function<void(Snapshot)>;
+  using CommandDone = std::function<void(CommandResult)>;
+
+  virtual ~RouterView() = default;
+
+  virtual std::string version() const = 0;  // "0.1.0"
+  virtual WallTime now() const = 0;         // for ages and for the seconds of PgBouncer's columns
+
+  // Fills in at least the part asked for.
+  virtual void gather(Part part, SnapshotDone done) = 0;
+
+  // All or nothing; the message of a failure names file and line of the first problem, the detail the others.
+  virtual void reload(CommandDone done) = 0;
+  // 42704 for a name that is no replica. Draining twice is no error.
+  virtual void set_draining(std::string replica, Draining draining, CommandDone done) = 0;
+  virtual void kill_client(std::uint64_t id, CommandDone done) = 0;  // 42704 for an unknown id
+  // Ends the sessions of one database, or of all; done when they have been told, not when they are gone.
+  virtual void kill_database(std::optional<std::string> database, CommandDone done) = 0;
+  // done as soon as the shutdown has begun. The router ends console sessions last.
+  virtual void shutdown(ShutdownMode mode, CommandDone done) = 0;
+};
+
+}  // namespace sluice::admin
