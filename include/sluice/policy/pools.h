@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/policy/decision.h"
+#include "sluice/policy/ids.h"
+#include "sluice/policy/pool_config.h"
+
+#include "base/assert.h"
+
+namespace sluice::policy {
+
+// The table a policy decides on: which pool each replica is in, the sessions it hosts, and whether it is
+// live.
+//
+// Shape:  `load` counts open sessions, per replica and class. A replica has one pool, native or borrowed. It
+// is live
+//         when configured, up and not draining: only live replicas are in replica counts, minima and
+//         candidate sets. Orders are those of the configuration: replicas() decides ties, classes() is
+//         highest priority first. What a reload removed stays as *retired*, in neither order, so that its
+//         sessions can still be closed. A retired class's sessions stay in total_load(), where they weigh as
+//         sessions of a class below all others.
+// Errors: an unknown id, a load below zero or an invalid configuration are the caller's fault and end the
+// program. Cost:   O(1) unless said otherwise. Allocates in reconfigure() only. Not synchronised.
+class Pools {
+ public:
+  explicit Pools(const PoolConfig& config) { reconfigure(config); }
+
+  // Replicas in the old and the new configuration keep pool and borrowed mark, unless that pool's class is
+  // gone; others start native: along the whole list in order, the first class gets its target, then the next
+  // class, the rest are Mixed, and a pool given for a replica overrides its share. Loads and marks stay with
+  // the name. O(replicas x classes).
+  void reconfigure(const PoolConfig&);
+
+  std::span<const ReplicaId> replicas() const noexcept { return replica_order_; }
+  std::span<const ClassId> classes() const noexcept { return class_order_; }
+  std::size_t known_replica_count() const noexcept {
+    return replicas_.size();
+  }  // with the retired; ids are below it
+  std::size_t known_class_count() const noexcept { return classes_.size(); }
+
+  std::optional<ReplicaId> find_replica(std::string_view name) const noexcept;  // also retired; O(replicas)
+  std::optional<ClassId> find_class(std::string_view name) const noexcept;      // also retired; O(classes)
+  bool configured(ReplicaId r) const noexcept { return at(r).configured; }
+  bool configured(ClassId c) const noexcept { return rank_[index(c)] != kRetired; }
+  std::size_t rank(ClassId c) const noexcept {
+    return rank_[index(c)];
+  }  // 0 = highest; only of a configured class
+  const std::string& name(ReplicaId r) const noexcept { return names_[at_index(r)]; }
+  const std::string& name(ClassId c) const noexcept { return classes_[index(c)].name; }
+  std::string_view pool_name(PoolId) const noexcept;
+  const ClassParams& params(ClassId c) const noexcept { return classes_[index(c)]; }
+  std::int64_t watermark(ClassId c) const noexcept { return watermarks_[index(c)]; }
+
+  PoolId pool(ReplicaId r) const noexcept { return at(r).pool; }
+  bool borrowed(ReplicaId r) const noexcept { return at(r).borrowed; }
+  bool up(ReplicaId r) const noexcept { return at(r).up; }
+  bool draining(ReplicaId r) const noexcept { return at(r).draining; }
+  bool live(ReplicaId r) const noexcept { return live(at(r)); }
+  // Live, and not one this session has already failed on.
+  bool candidate(ReplicaId r) const noexcept { return live(at(r)) && !at(r).excluded; }
+  std::int64_t load(ReplicaId r, ClassId c) const noexcept {
+    return loads_[at_index(r) * classes_.size() + index(c)];
+  }
+  std::int64_t total_load(ReplicaId r) const noexcept { return at(r).total; }
+  // Sessions of the configured classes above c. O(classes).
+  std::int64_t load_above(ReplicaId, ClassId c) const noexcept;
+  // Live replicas in a pool. O(replicas).
+  std::int64_t live_count(PoolId) const noexcept;
+  // Live and in the pool.
+  bool member(ReplicaId r, PoolId p) const noexcept { return at(r).pool == p && live(at(r)); }
+
+  void add_session(ReplicaId, ClassId);
+  void remove_session(ReplicaId, ClassId);
+  void set_load(ReplicaId, ClassId, std::int64_t load);  // 0 <= load <= kParameterMax
+  void set_role(ReplicaId, PoolId, bool borrowed);       // outside of any decision
+  void set_up(ReplicaId r, bool up) { at(r).up = up; }
+  void set_draining(ReplicaId r, bool draining) { at(r).draining = draining; }
+
+  // For one decision: forgets the last one's changes and exclusions. Unknown or retired ids are passed over.
+  void begin_decision(std::span<const ReplicaId> excluded);
+  // Changes a role and notes it: a borrowed replica is marked so, a returned one is native.
+  void change_role(ReplicaId, PoolId to, ChangeKind);
+  std::span<const RoleChange> changes() const noexcept { return changes_; }
+
+ private:
+  struct Replica {
+    std::int64_t total = 0;  // = sum of its row in loads_
+    PoolId pool = PoolId::mixed();
+    bool borrowed = false;
+    bool up = true;
+    bool draining = false;
+    bool configured = false;
+    bool excluded = false;
+  };
+  static constexpr std::size_t kRetired = static_cast<std::size_t>(-1);
+
+  static bool live(const Replica& r) noexcept { return r.configured && r.up && !r.draining; }
+  std::size_t index(ClassId c) const noexcept;
+  std::size_t at_index(ReplicaId r) const noexcept;
+  const Replica& at(ReplicaId r) const noexcept { return replicas_[at_index(r)]; }
+  Replica& at(ReplicaId r) noexcept { return replicas_[at_index(r)]; }
+  void reconfigure_classes(const std::vector<ClassParams>&);
+  ReplicaId append_replica(const std::string& name);
+
+  std::vector<Replica> replicas_;  // by ReplicaId
+  std::vector<std::string> names_;
+  std::vector<ClassParams> classes_;  // by ClassId, like the next two
+  std::vector<std::size_t> rank_;     // place in class_order_, or kRetired
+  std::vector<std::int64_t> watermarks_;
+  std::vector<std::int64_t> loads_;  // replica-major, one row of classes_.size() per replica
+  std::vector<ReplicaId> replica_order_;
+  std::vector<ClassId> class_order_;
+  std::vector<RoleChange>
+      changes_;  // of the decision in progress; at most one return per replica, and one borrow
+  std::vector<ReplicaId> excluded_;  // whose flag begin_decision() must clear
+};
+
+}  // namespace sluice::policy

@@ -1,0 +1,96 @@
+#include "sluice/policy/assignment.h"
+
+namespace sluice::policy {
+
+Assignment::Assignment(const PoolConfig& config)
+    : pools_(config),
+      policy_(make_policy(config.policy)),
+      seed_(config.seed),
+      rng_(config.seed),
+      decisions_(pools_.known_class_count()) {
+  policy_->reconfigured(pools_);
+}
+
+Decision Assignment::admit(const Arrival& arrival, ReplicaSet excluded) {
+  Arrival counted = arrival;
+  if (!pools_.configured(arrival.session_class)) counted.session_class = pools_.classes().back();
+  pools_.begin_decision(excluded);
+  const Choice choice = policy_->choose(counted, pools_, rng_);
+  if (choice.outcome != Outcome::Refused) pools_.add_session(choice.replica, counted.session_class);
+  const Decision decision{choice.replica, choice.outcome, counted.session_class, choice.evidence,
+                          pools_.changes()};
+  count(decision);
+  return decision;
+}
+
+void Assignment::count(const Decision& decision) {
+  ++decisions_[decision.counted_in.value()][static_cast<std::size_t>(decision.outcome)];
+  for (const RoleChange& change : decision.changes)
+    ++(change.kind == ChangeKind::Return ? returns_ : borrowings_);
+}
+
+void Assignment::close(ReplicaId r, ClassId counted_in) {
+  pools_.remove_session(r, counted_in);
+}
+
+void Assignment::set_up(ReplicaId r, bool up) {
+  pools_.set_up(r, up);
+}
+
+void Assignment::set_draining(ReplicaId r, bool draining) {
+  pools_.set_draining(r, draining);
+}
+
+void Assignment::reconfigure(const PoolConfig& config) {
+  pools_.reconfigure(config);
+  if (config.policy != policy_->kind()) policy_ = make_policy(config.policy);
+  policy_->reconfigured(pools_);
+  if (config.seed != seed_) rng_ = Rng(seed_ = config.seed);
+  decisions_.resize(pools_.known_class_count());
+}
+
+void Assignment::preset(ReplicaId r, PoolId pool, bool borrowed, std::span<const std::int64_t> loads) {
+  SLUICE_ASSERT(loads.size() == pools_.classes().size());
+  pools_.set_role(r, pool, borrowed);
+  for (std::size_t i = 0; i < loads.size(); ++i)
+    pools_.set_load(r, pools_.classes()[i], loads[i]);
+}
+
+Snapshot Assignment::snapshot() const {
+  Snapshot out;
+  out.policy = policy_->kind();
+  out.live_mixed = pools_.live_count(PoolId::mixed());
+  out.borrowings = borrowings_;
+  out.returns = returns_;
+  for (const ClassId c : pools_.classes()) {
+    ClassSnapshot& row = out.classes.emplace_back();
+    row.id = c;
+    row.params = pools_.params(c);
+    row.live_replicas = pools_.live_count(c);
+    row.decisions = decisions_[c.value()];
+  }
+  const auto add = [&](ReplicaId r) {
+    ReplicaSnapshot& row = out.replicas.emplace_back();
+    row.id = r;
+    row.name = pools_.name(r);
+    row.pool = pools_.pool(r);
+    row.pool_name = pools_.pool_name(row.pool);
+    row.borrowed = pools_.borrowed(r);
+    row.up = pools_.up(r);
+    row.draining = pools_.draining(r);
+    row.configured = pools_.configured(r);
+    row.total_load = pools_.total_load(r);
+    for (ClassSnapshot& c : out.classes) {
+      row.loads.push_back(pools_.load(r, c.id));
+      c.sessions += row.loads.back();
+    }
+  };
+  for (const ReplicaId r : pools_.replicas())
+    add(r);
+  for (std::size_t i = 0; i < pools_.known_replica_count(); ++i)
+    if (const ReplicaId r(static_cast<std::uint32_t>(i)); !pools_.configured(r) && pools_.total_load(r) > 0)
+      add(r);
+  return out;
+}
+
+}  // namespace sluice::policy

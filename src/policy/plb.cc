@@ -1,0 +1,135 @@
+#include "policy/plb.h"
+
+#include <array>
+#include <limits>
+
+#include "policy/least.h"
+
+namespace sluice::policy {
+namespace {
+
+using Order = std::array<std::int64_t, 3>;
+
+std::int64_t ordering_load(const Pools& pools, ReplicaId r, ClassId c) {
+  return pools.borrowed(r) ? pools.total_load(r) : pools.load(r, c);
+}
+
+bool in_own_pool(const Pools& pools, ReplicaId r, ClassId c) {
+  return pools.pool(r) == PoolId(c) && pools.candidate(r);
+}
+
+std::optional<ReplicaId> least_of_own(const Pools& pools, ClassId c, std::int64_t load_limit) {
+  return least(
+      pools, [&](ReplicaId r) { return in_own_pool(pools, r, c) && pools.load(r, c) < load_limit; },
+      [&](ReplicaId r) { return ordering_load(pools, r, c); });
+}
+
+// Some other live replica of c's pool is below the watermark.
+bool pressure_eased(const Pools& pools, ClassId c, ReplicaId except) {
+  for (const ReplicaId r : pools.replicas())
+    if (r != except && pools.member(r, c) && pools.load(r, c) < pools.watermark(c)) return true;
+  return false;
+}
+
+std::optional<ReplicaId> returnable(const Pools& pools, ClassId c) {
+  for (const ReplicaId r : pools.replicas())
+    if (pools.borrowed(r) && pools.member(r, c) && pools.load(r, c) == 0 && pressure_eased(pools, c, r))
+      return r;
+  return std::nullopt;
+}
+
+PoolId home_after(const Pools& pools, ClassId borrower) {
+  for (const ClassId d : pools.classes())
+    if (d != borrower && pools.live_count(d) < pools.params(d).target) return d;
+  return PoolId::mixed();
+}
+
+// Each return makes a replica native, so this ends after at most as many rounds as there are replicas.
+void apply_returns(Pools& pools) {
+  for (bool again = true; again;) {
+    again = false;
+    for (const ClassId c : pools.classes()) {
+      const auto r = returnable(pools, c);
+      if (!r) continue;
+      pools.change_role(*r, home_after(pools, c), ChangeKind::Return);
+      again = true;
+      break;
+    }
+  }
+}
+
+std::optional<ReplicaId> mixed_donor(const Pools& pools, ClassId c) {
+  const bool lowest = pools.classes().back() == c;
+  return least(
+      pools, [&](ReplicaId r) { return pools.pool(r).is_mixed() && pools.candidate(r); },
+      [&](ReplicaId r) -> Order {
+        const std::int64_t above = pools.load_above(r, c);
+        const std::int64_t own = pools.load(r, c);
+        if (lowest) return {above, pools.total_load(r) - above, 0};
+        return {above, own > 0 ? 1 : 0, pools.total_load(r) - above - own};
+      });
+}
+
+std::optional<ReplicaId> lower_donor(const Pools& pools, ClassId c) {
+  const auto best = least_of_own(pools, c, std::numeric_limits<std::int64_t>::max());
+  const std::int64_t limit = best ? ordering_load(pools, *best, c) : std::numeric_limits<std::int64_t>::max();
+  const auto classes = pools.classes();
+  for (std::size_t rank = classes.size(); --rank > pools.rank(c);) {
+    const ClassId d = classes[rank];
+    if (pools.live_count(d) - 1 < pools.params(d).floor) continue;
+    const auto donor = least(
+        pools, [&](ReplicaId r) { return in_own_pool(pools, r, d) && pools.total_load(r) < limit; },
+        [&](ReplicaId r) -> Order {
+          return {pools.load(r, d) >= pools.watermark(d) ? 1 : 0, pools.total_load(r), 0};
+        });
+    if (donor) return donor;
+  }
+  return std::nullopt;
+}
+
+std::optional<ReplicaId> higher_donor(const Pools& pools, ClassId c) {
+  const auto classes = pools.classes();
+  for (std::size_t rank = pools.rank(c); rank-- > 0;) {
+    const ClassId d = classes[rank];
+    if (pools.live_count(d) - 1 < pools.params(d).target) continue;
+    const auto donor = least(
+        pools, [&](ReplicaId r) { return in_own_pool(pools, r, d) && pools.load_above(r, c) == 0; },
+        [&](ReplicaId r) { return pools.total_load(r); });
+    if (donor) return donor;
+  }
+  return std::nullopt;
+}
+
+Evidence evidence_of(const Pools& pools, ClassId c) {
+  Evidence seen;
+  for (const ReplicaId r : pools.replicas()) {
+    if (!pools.member(r, c)) continue;
+    ++seen.pool_size;
+    if (pools.candidate(r) && pools.load(r, c) < pools.params(c).saturation) ++seen.with_headroom;
+  }
+  return seen;
+}
+
+}  // namespace
+
+Choice Plb::choose(const Arrival& arrival, Pools& pools, Rng&) {
+  const ClassId c = arrival.session_class;
+  apply_returns(pools);
+  const Evidence seen = evidence_of(pools, c);
+  if (const auto own = least_of_own(pools, c, pools.params(c).saturation)) return {*own, Outcome::Own, seen};
+
+  const auto borrow = [&](ReplicaId r, Outcome outcome) -> Choice {
+    pools.change_role(r, c, ChangeKind::Borrow);
+    return {r, outcome, seen};
+  };
+  if (const auto r = mixed_donor(pools, c)) return borrow(*r, Outcome::BorrowedMixed);
+  if (const auto r = lower_donor(pools, c)) return borrow(*r, Outcome::BorrowedLower);
+  if (const auto r = higher_donor(pools, c)) return borrow(*r, Outcome::BorrowedHigher);
+
+  if (const auto r = least_of_own(pools, c, std::numeric_limits<std::int64_t>::max()))
+    return {*r, Outcome::Fallback, seen};
+  if (const auto r = least_total_load(pools)) return {*r, Outcome::FallbackAny, seen};
+  return {ReplicaId(), Outcome::Refused, seen};
+}
+
+}  // namespace sluice::policy

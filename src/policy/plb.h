@@ -1,0 +1,35 @@
+#pragma once
+
+#include "sluice/policy/assignment_policy.h"
+
+namespace sluice::policy {
+
+// Priority-aware load balancing for N ordered classes; for two it is exactly the paper's Algorithm 1.
+// Source: "PLB: Priority-Aware Load Balancing for Replicated Databases under Constrained Resources" (Djeffal,
+// Bourhis,
+//         Rouvoy, 2026), Algorithm 1. theta_c, tau_c, kappa_c, K_c are ClassParams' saturation, watermark,
+//         floor and target; R_c is the pool of class c, a borrowed replica being in its borrower's; *ordering
+//         load* is load_c of a native replica, the total load of a borrowed one.
+// Steps of an admission of class c; ties always go to the earlier replica of the configuration:
+//  0. Returns, borrowing classes in order, replicas in order, again from the start after each: a borrowed
+//  replica
+//     without sessions of its borrower goes back if another live replica of that pool is below tau.
+//     Destination: the first other class below its target, else Mixed.
+//  1. Own pool: the least ordering load among replicas with load_c < theta_c.
+//  2. Mixed: fewest sessions of classes above; for every class but the lowest, those without c first and then
+//  fewest
+//     below; for the lowest, fewest of its own.
+//  3. Lower classes, the lowest first, whose pool stays at its floor: a replica with total load below the
+//  least
+//     ordering load of R_c (any, if R_c is empty); below its watermark first, then the least total load.
+//  4. Higher classes, the nearest first, whose pool stays at its target: a replica without sessions of any
+//  class above
+//     c; the least total load.
+//  5. The least ordering load of R_c although saturated; if R_c is empty the least total load of all.
+class Plb final : public AssignmentPolicy {
+ public:
+  PolicyKind kind() const noexcept override { return PolicyKind::Plb; }
+  Choice choose(const Arrival&, Pools&, Rng&) override;
+};
+
+}  // namespace sluice::policy
