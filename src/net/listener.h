@@ -36,7 +36,7 @@ class Listener {
   static Result<std::vector<Listener>> open(asio::any_io_executor executor, const ListenerSettings& settings,
                                             std::string& problem);
   Listener(Listener&&) = default;
-  Listener& operator=(Listener&&) = default;
+  Listener& operator=(Listener&& other) noexcept;
 
   // The next connection. Connections that died while they waited are passed over; when descriptors or memory
   // run out it backs off (10 ms, doubling to 1 s) and goes on. Error: BaseErrc::Cancelled after close() or
@@ -55,6 +55,9 @@ class Listener {
  private:
   using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
   Listener(Acceptor acceptor, std::string unix_path);
+  static Result<Acceptor> open_one(const asio::any_io_executor& executor,
+                                   const asio::generic::stream_protocol::endpoint& end_point,
+                                   const ListenerSettings& settings);
 
   Acceptor acceptor_;
   asio::steady_timer back_off_;

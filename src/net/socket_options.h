@@ -1,9 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
-
-#include "net/stream.h"
 
 namespace sluice::net {
 
@@ -19,13 +16,5 @@ struct SocketOptions {
 // Sets them on a TCP socket, connected or listening (Linux lets accepted sockets inherit them); Unix sockets
 // are left alone. An option that the kernel refuses is skipped: a connection without it works.
 void apply_socket_options(int fd, const SocketOptions& options) noexcept;
-
-// The kernel's view of the way to the other end (TCP_INFO). nullopt for Unix sockets and before the first
-// measurement.
-struct TcpRoundTrip {
-  std::chrono::microseconds smoothed;
-  std::chrono::microseconds minimum;
-};
-std::optional<TcpRoundTrip> tcp_round_trip(const Socket& socket) noexcept;
 
 }  // namespace sluice::net

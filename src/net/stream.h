@@ -34,13 +34,14 @@ class DetachedStream {
  public:
   DetachedStream(DetachedStream&& other) noexcept;
   DetachedStream& operator=(DetachedStream&& other) noexcept;
-  ~DetachedStream();
+  ~DetachedStream() { close(); }
   int native_handle() const noexcept { return fd_; }
 
  private:
   friend class Stream;
   DetachedStream(int fd, std::unique_ptr<TlsSession> tls, Side side)
       : fd_(fd), tls_(std::move(tls)), side_(side) {}
+  void close() noexcept;
 
   int fd_;
   std::unique_ptr<TlsSession> tls_;
@@ -57,7 +58,7 @@ class Stream {
   // Takes over a connected socket. `side` is whose fault a failure on it is.
   explicit Stream(Socket socket, Side side = Side::Client);
   Stream(Stream&&) = default;
-  Stream& operator=(Stream&&) = default;
+  Stream& operator=(Stream&& other) noexcept;
   ~Stream() { close(); }
 
   Socket& socket() noexcept { return socket_; }

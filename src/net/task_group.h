@@ -37,6 +37,7 @@ class TaskGroup {
 
  private:
   struct Task {
+    explicit Task(const char* task_name) : name(task_name) {}
     const char* name;
     asio::cancellation_signal signal;
   };

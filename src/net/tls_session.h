@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "net/io_outcome.h"
+#include "net/socket_bio.h"
 #include "net/tls_context.h"
 
 namespace sluice::net {
@@ -68,17 +69,17 @@ class TlsSession {
   TlsSession(std::shared_ptr<const TlsContext> context, TlsRole role, std::string server_name, SSL* owned)
       : context_(std::move(context)), role_(role), server_name_(std::move(server_name)), ssl_(owned) {}
   IoOutcome judge(int result);
-  IoOutcome end(IoOutcome outcome);
   std::error_code check_peer();
 
   std::shared_ptr<const TlsContext> context_;
   TlsRole role_;
-  bool truncated_ = false;
-  bool drained_ = false;  // the last read ended for lack of bytes in the socket
-  bool over_ = false;     // `last_` is final
-  IoOutcome last_;
+  bool end_of_stream_ = false;  // the peer's direction has ended; ours goes on unless failure_ is set
+  bool truncated_ = false;      // ... without close_notify
+  bool drained_ = false;        // the last read ended for lack of bytes in the socket
+  std::error_code failure_;     // final
   std::string server_name_;
   std::string peer_common_name_;
+  SocketBioState socket_;
   SSL* ssl_;
 };
 
