@@ -1,0 +1,55 @@
+#include "protocol/protocol_error.h"
+
+#include <array>
+#include <string>
+
+namespace sluice::protocol {
+namespace {
+
+struct Row {
+  ProtocolErrc code;
+  const char* severity;
+  const char* sqlstate;
+  const char* message;
+  const char* hint;
+};
+
+constexpr std::array kRows{
+    Row{ProtocolErrc::LengthTooSmall, "FATAL", "08P01", "invalid message length",
+        "A length counts its own four bytes, so it is at least 4."},
+    Row{ProtocolErrc::MessageTooLong, "FATAL", "08P01", "message exceeds the size limit", ""},
+    Row{ProtocolErrc::MalformedMessage, "FATAL", "08P01", "invalid message format", ""},
+    Row{ProtocolErrc::UnexpectedMessage, "FATAL", "08P01", "message type not expected here", ""},
+    Row{ProtocolErrc::DecoderDead, "FATAL", "08P01", "connection already failed", ""},
+};
+
+const Row* find(ProtocolErrc e) noexcept {
+  for (const Row& row : kRows)
+    if (row.code == e) return &row;
+  return nullptr;
+}
+
+class ProtocolCategory final : public std::error_category {
+ public:
+  const char* name() const noexcept override { return "sluice.protocol"; }
+  std::string message(int value) const override {
+    const Row* row = find(static_cast<ProtocolErrc>(value));
+    return row == nullptr ? "unknown protocol error" : row->message;
+  }
+};
+
+const ProtocolCategory kProtocolCategory;
+
+}  // namespace
+
+std::error_code make_error_code(ProtocolErrc e) noexcept {
+  return {static_cast<int>(e), kProtocolCategory};
+}
+
+ErrorFields error_fields(ProtocolErrc e) {
+  const Row* row = find(e);
+  if (row == nullptr) return {"FATAL", "XX000", "unknown protocol error", "", ""};
+  return {row->severity, row->sqlstate, row->message, "", row->hint};
+}
+
+}  // namespace sluice::protocol
