@@ -123,7 +123,7 @@ void Pools::reconfigure(const PoolConfig& config) {
   SLUICE_ASSERT(!problem_of(config));
   begin_decision({});
   reconfigure_classes(config.classes);
-  std::unordered_map<std::string_view, ReplicaId> known;
+  std::unordered_map<std::string, ReplicaId> known;  // own strings: names_ grows below
   for (std::size_t i = 0; i < names_.size(); ++i)
     known.emplace(names_[i], ReplicaId(static_cast<std::uint32_t>(i)));
   std::vector<bool> kept(replicas_.size(), false);
