@@ -1,0 +1,97 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "sluice/policy/pool_config.h"
+
+namespace sluice::config {
+
+using PolicyName = policy::PolicyKind;
+
+// How a client proves who it is.
+enum class AuthMethod { Reject, Trust, Cert, Md5, ScramSha256, Passthrough };
+// libpq's six. For clients: allow and prefer both mean "TLS if the client asks", verify-* ask for its
+// certificate.
+enum class SslMode { Disable, Allow, Prefer, Require, VerifyCa, VerifyFull };
+enum class TlsUse { Any, Required, Off };
+enum class Target { Replicas, Primary };
+enum class NoReplica { Refuse, Wait };
+enum class LogLevel { Debug, Info, Warning, Error };
+enum class LogFormat { KeyValue, Json };
+enum class TlsProtocols { Secure, Tls12, Tls13 };
+
+// The words of an enum in configuration files, in the order in which they are listed to people.
+template <class E>
+struct EnumWords;
+
+template <class E>
+using Words = std::pair<std::string_view, E>;
+
+template <>
+struct EnumWords<PolicyName> {
+  static constexpr std::array words = {Words<PolicyName>{"plb", PolicyName::Plb},
+                                       Words<PolicyName>{"round_robin", PolicyName::RoundRobin},
+                                       Words<PolicyName>{"least_loaded", PolicyName::LeastLoaded},
+                                       Words<PolicyName>{"dedicated", PolicyName::Dedicated},
+                                       Words<PolicyName>{"random_two_choices", PolicyName::RandomTwoChoices}};
+};
+template <>
+struct EnumWords<AuthMethod> {
+  static constexpr std::array words = {Words<AuthMethod>{"scram-sha-256", AuthMethod::ScramSha256},
+                                       Words<AuthMethod>{"md5", AuthMethod::Md5},
+                                       Words<AuthMethod>{"cert", AuthMethod::Cert},
+                                       Words<AuthMethod>{"trust", AuthMethod::Trust},
+                                       Words<AuthMethod>{"passthrough", AuthMethod::Passthrough},
+                                       Words<AuthMethod>{"reject", AuthMethod::Reject}};
+};
+template <>
+struct EnumWords<SslMode> {
+  static constexpr std::array words = {
+      Words<SslMode>{"disable", SslMode::Disable},    Words<SslMode>{"allow", SslMode::Allow},
+      Words<SslMode>{"prefer", SslMode::Prefer},      Words<SslMode>{"require", SslMode::Require},
+      Words<SslMode>{"verify-ca", SslMode::VerifyCa}, Words<SslMode>{"verify-full", SslMode::VerifyFull}};
+};
+template <>
+struct EnumWords<TlsUse> {
+  static constexpr std::array words = {Words<TlsUse>{"any", TlsUse::Any},
+                                       Words<TlsUse>{"required", TlsUse::Required},
+                                       Words<TlsUse>{"off", TlsUse::Off}};
+};
+template <>
+struct EnumWords<Target> {
+  static constexpr std::array words = {Words<Target>{"replicas", Target::Replicas},
+                                       Words<Target>{"primary", Target::Primary}};
+};
+template <>
+struct EnumWords<NoReplica> {
+  static constexpr std::array words = {Words<NoReplica>{"refuse", NoReplica::Refuse},
+                                       Words<NoReplica>{"wait", NoReplica::Wait}};
+};
+template <>
+struct EnumWords<LogLevel> {
+  static constexpr std::array words = {
+      Words<LogLevel>{"debug", LogLevel::Debug}, Words<LogLevel>{"info", LogLevel::Info},
+      Words<LogLevel>{"warning", LogLevel::Warning}, Words<LogLevel>{"error", LogLevel::Error}};
+};
+template <>
+struct EnumWords<LogFormat> {
+  static constexpr std::array words = {Words<LogFormat>{"key_value", LogFormat::KeyValue},
+                                       Words<LogFormat>{"json", LogFormat::Json}};
+};
+template <>
+struct EnumWords<TlsProtocols> {
+  static constexpr std::array words = {Words<TlsProtocols>{"secure", TlsProtocols::Secure},
+                                       Words<TlsProtocols>{"tlsv1.2", TlsProtocols::Tls12},
+                                       Words<TlsProtocols>{"tlsv1.3", TlsProtocols::Tls13}};
+};
+
+template <class E>
+constexpr std::string_view word_of(E value) noexcept {
+  for (const auto& [word, each] : EnumWords<E>::words)
+    if (each == value) return word;
+  return "?";
+}
+
+}  // namespace sluice::config

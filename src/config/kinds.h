@@ -1,0 +1,78 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/ratio.h"
+
+#include "config/enums.h"
+#include "config/network.h"
+
+// The kinds of values that rows of options.def and tables/*.def name in their first column. The kind carries
+// the unit. `Value` is the type of the struct's member; `initial` turns the row's default into it.
+namespace sluice::config::kind {
+
+struct Seconds {
+  using Value = std::chrono::seconds;
+  static Value initial(std::int64_t v) { return Value(v); }
+};
+struct Milliseconds {
+  using Value = std::chrono::milliseconds;
+  static Value initial(std::int64_t v) { return Value(v); }
+};
+struct Count {
+  using Value = std::uint32_t;
+  static Value initial(std::uint32_t v) { return v; }
+};
+struct Bytes {
+  using Value = std::uint64_t;
+  static Value initial(std::uint64_t v) { return v; }
+};
+struct Flag {
+  using Value = bool;
+  static Value initial(bool v) { return v; }
+};
+struct Text {
+  using Value = std::string;
+  static Value initial(std::string_view v) { return Value(v); }
+};
+// A word that becomes a label in metrics and a name in the console: letters, digits, and . _ - : only.
+struct Name : Text {};
+// A file; relative ones are looked up from the configuration file's folder and made absolute.
+struct Path : Text {};
+// A list of words; in the file a YAML list, or one string with commas as PgBouncer writes it.
+struct TextList {
+  using Value = std::vector<std::string>;
+  static Value initial(std::string_view comma_separated);
+};
+// Like TextList; each is a name or a pattern with * (any characters) and ? (one). Empty = any.
+struct Patterns : TextList {};
+struct NetworkList {
+  using Value = Networks;
+  static Value initial(std::string_view comma_separated);
+};
+// An exact decimal in [0, 1].
+struct Fraction {
+  using Value = Ratio;
+  static Value initial(std::string_view v);
+};
+
+template <class E>
+struct Choice {
+  using Value = E;
+  static Value initial(E v) { return v; }
+};
+using PolicyName = Choice<config::PolicyName>;
+using AuthMethod = Choice<config::AuthMethod>;
+using SslMode = Choice<config::SslMode>;
+using TlsUse = Choice<config::TlsUse>;
+using Target = Choice<config::Target>;
+using NoReplica = Choice<config::NoReplica>;
+using LogLevel = Choice<config::LogLevel>;
+using LogFormat = Choice<config::LogFormat>;
+using TlsProtocols = Choice<config::TlsProtocols>;
+
+}  // namespace sluice::config::kind
