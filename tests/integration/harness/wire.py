@@ -8,6 +8,7 @@ import struct
 import time
 
 from . import messages as m
+from .postgres import PASSWORD
 from .scram import ScramClient, md5_response
 
 READ_SECONDS = 10.0
@@ -174,7 +175,6 @@ class WireClient:
         return self.authenticate(user, password, **scram)
 
     def authenticate(self, user, password=None, gs2=None, binding=None, mechanism=None):
-        from .postgres import PASSWORD
         password = PASSWORD if password is None else password
         exchange = None
         while True:
@@ -206,7 +206,7 @@ class WireClient:
             mechanism = mechanism or ("SCRAM-SHA-256-PLUS" if plus and gs2 is None else "SCRAM-SHA-256")
             if mechanism.endswith("PLUS"):
                 gs2, binding = gs2 or "p=tls-server-end-point,,", binding or self.end_point_binding()
-            exchange = ScramClient(password, gs2 or "n,,", binding or b"")
+            exchange = ScramClient(password, "n,," if gs2 is None else gs2, binding or b"")
             first = exchange.first()
             self.send(m.message("p", m.cstring(mechanism) + struct.pack("!I", len(first)) + first))
         elif method == 11:

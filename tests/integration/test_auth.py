@@ -1,0 +1,269 @@
+"""Authentication of clients, and of the router to its servers on their behalf."""
+
+import statistics
+import struct
+import time
+
+import pytest
+
+from harness import messages as m
+from harness.messages import Q
+from harness.net import wait_until
+from harness.postgres import PASSWORD
+from harness.scram import ScramClient
+from harness.wire import LoginRefused, WireClient
+
+
+def refusal_of(front, user="alice", database="app", tls=False, **options):
+    """The whole answer of a refused login: the messages' types, then severity, SQLSTATE and text."""
+    client = front.wire()
+    with client:
+        if tls:
+            client.start_tls()
+        with pytest.raises(LoginRefused) as refusal:
+            client.login(user, database, **options)
+        found = m.fields(refusal.value.message.body)
+        return [x.kind for x in client.login_messages], found["S"], found["C"], found["M"]
+
+
+# B16
+@pytest.mark.short
+def test_scram_without_channel_binding(front):
+    with front.session() as client:
+        assert client.value("select current_user") == "alice"
+    with front.tls_session(gs2="n,,", mechanism="SCRAM-SHA-256") as client:
+        assert client.value("select current_user") == "alice"
+
+
+# B16
+@pytest.mark.short
+def test_scram_with_channel_binding_is_bound_to_the_certificate_the_client_sees(front):
+    with front.tls_session() as client:
+        assert b"SCRAM-SHA-256-PLUS" in client.login_messages[0].body
+        assert client.value("select 1") == "1"
+    assert refusal_of(front, tls=True, binding=b"\0" * 32)[2] in ("28000", "28P01")
+
+
+# B16
+@pytest.mark.short
+def test_plus_is_never_offered_without_tls(front):
+    with front.session() as client:
+        assert b"PLUS" not in client.login_messages[0].body
+
+
+# B16
+@pytest.mark.short
+@pytest.mark.parametrize("tls, options", [
+    (True, {"gs2": "y,,", "mechanism": "SCRAM-SHA-256"}),                                 # a downgrade where PLUS was offered
+    (True, {"gs2": "p=tls-server-end-point,,", "mechanism": "SCRAM-SHA-256"}),
+    (True, {"gs2": "p=tls-unique,,", "mechanism": "SCRAM-SHA-256-PLUS", "binding": b"x"}),
+    (False, {"gs2": "p=tls-server-end-point,,", "mechanism": "SCRAM-SHA-256", "binding": b"x"}),
+    (False, {"mechanism": "SCRAM-SHA-1"}), (False, {"gs2": "n,a=someone,"}), (False, {"gs2": "x,,"}), (False, {"gs2": ""}),
+], ids=str)
+def test_wrong_channel_binding_flags_are_refused_as_postgresql_refuses_them(front, direct, tls, options):
+    assert refusal_of(front, tls=tls, **options)[1:3] == refusal_of(direct, tls=tls, **options)[1:3]
+
+
+# B16
+@pytest.mark.short
+def test_flag_y_is_right_without_tls(front):
+    with front.session(gs2="y,,") as client:
+        assert client.value("select 1") == "1"
+
+
+@pytest.mark.short
+@pytest.mark.parametrize("user", ["mia", "bob", "alice"])
+def test_each_stored_form_of_a_password_lets_its_user_in(front, user):
+    with front.session(user) as client:
+        assert client.value("select session_user") == user
+    assert refusal_of(front, user, password="wrong")[2] == "28P01"
+
+
+@pytest.mark.short
+def test_trusted_users_come_in_without_a_password(front):
+    with front.session("trusted") as client:
+        assert client.value("select session_user") == "trusted"
+        assert [x.kind for x in client.login_messages][0] == "R"
+
+
+# B20
+@pytest.mark.short
+def test_unknown_user_and_wrong_password_look_the_same(front, direct):
+    unknown, wrong = refusal_of(front, "nobody_here", password="x"), refusal_of(front, "alice", password="x")
+    assert unknown[:3] == wrong[:3] == (["R", "R", "E"], "FATAL", "28P01")
+    assert unknown[3].replace("nobody_here", "alice") == wrong[3]
+    assert wrong == refusal_of(direct, "alice", password="x")
+
+
+# B20
+@pytest.mark.short
+def test_the_salt_of_an_unknown_user_is_stable(front):
+    def salt(user):
+        with front.wire() as client:
+            client.send(m.startup([("user", user), ("database", "app")])).read()
+            exchange = ScramClient("x")
+            first = exchange.first()
+            client.send(m.message("p", b"SCRAM-SHA-256\0" + struct.pack("!I", len(first)) + first))
+            exchange.final(client.read().body[4:])
+            return exchange.salt
+    assert salt("nobody_1") == salt("nobody_1") != salt("nobody_2")
+    assert salt("alice") == salt("alice")
+
+
+# B20
+@pytest.mark.short
+def test_a_missing_database_is_told_only_after_authentication(front):
+    assert refusal_of(front, "alice", "nosuch_database")[2] == "3D000"
+    assert refusal_of(front, "alice", "nosuch_database", password="x")[2] == "28P01"
+
+
+# B20
+def test_unknown_user_and_wrong_password_take_the_same_time(router):
+    def seconds(user):
+        with router.wire() as client:
+            started = time.perf_counter()
+            with pytest.raises(LoginRefused):
+                client.login(user, "app", password="wrong")
+            return time.perf_counter() - started
+    seconds("alice"), seconds("nobody")
+    known, unknown = [], []
+    for number in range(300):
+        known.append(seconds("alice"))
+        unknown.append(seconds(f"nobody{number}"))
+    ratio = statistics.median(unknown) / statistics.median(known)
+    # The measurement itself moves by some percent on a busy machine: what is guarded here is a missing key derivation.
+    assert 0.85 < ratio < 1.15, ratio
+
+
+# B19
+@pytest.mark.parametrize("size", [1023, 1024, 4100, 30000, 60000])
+def test_very_long_passwords_work_or_are_refused_cleanly(front, cluster, size):
+    password = "p" * size
+    assert refusal_of(front, "alice", password=password)[2] == "28P01"
+
+
+# B19
+@pytest.mark.short
+@pytest.mark.parametrize("length", [0, 3, 4, 70000, 0x7FFFFFFF, 0xFFFFFFFF])
+def test_password_messages_with_a_lying_length_are_refused(judge, length):
+    def talk(client):
+        client.send(m.startup([("user", "alice"), ("database", "app")])).read()
+        client.send(m.message("p", b"SCRAM-SHA-256\0", length))
+        client.half_close()
+        return [(x.kind, m.sqlstate(x)) for x in client.read_until("E", timeout=5)]
+    judge.same_start(talk)
+
+
+@pytest.mark.short
+@pytest.mark.parametrize("data", [Q("select 1"), m.X(), m.S(), m.message("p", b""), m.message("p", b"SCRAM-SHA-256\0"), m.message("p", b"NOSUCH\0\0\0\0\0"),
+                                  m.message("p", b"SCRAM-SHA-256\0" + struct.pack("!i", 100) + b"n,,n=,r=x"),
+                                  m.message("p", b"SCRAM-SHA-256\0" + struct.pack("!i", -1)),
+                                  m.message("p", b"SCRAM-SHA-256\0" + struct.pack("!i", 5) + b"n,,n=")], ids=lambda d: d[:20].hex())
+def test_broken_sasl_messages_are_refused_as_postgresql_refuses_them(judge, data):
+    def talk(client):
+        client.send(m.startup([("user", "alice"), ("database", "app")])).read()
+        client.send(data)
+        client.half_close()
+        return [(x.kind, m.sqlstate(x)) if x.kind == "E" else (x.kind,) for x in client.read_until("E", timeout=5)]
+    judge.same_start(talk)
+
+
+# B17
+def test_a_lost_server_connection_is_replaced_with_the_same_keys(router, cluster):
+    for _ in range(2):
+        with router.session("bob") as client:
+            assert client.value("select 1") == "1"
+        cluster.primary.query("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'bob'")
+        with router.session("bob") as client:
+            assert client.value("select 1") == "1"
+
+
+# B17
+def test_a_changed_password_works_after_reload_and_the_old_one_does_not(make_router, cluster, tmp_path, files):
+    userlist = tmp_path / "userlist.txt"
+
+    def write_users():
+        userlist.write_text("\n".join(f'"{name}" "{secret}"' for name, secret in cluster.secrets()) + "\n")
+    write_users()
+    router = make_router(auth_file=str(userlist))
+    with router.session("carol") as client:
+        assert client.value("select 1") == "1"
+    try:
+        cluster.primary.query("alter role carol password 'a new one'")
+        write_users()
+        router.reload()
+        wait_until(lambda: _logs_in(router, "carol", "a new one"), 5, "the new password to work")
+        assert refusal_of(router, "carol", password=PASSWORD)[2] == "28P01"
+    finally:
+        cluster.primary.query("alter role carol password %s", (PASSWORD,))
+
+
+def _logs_in(front, user, password):
+    try:
+        front.session(user, password=password).close()
+        return True
+    except LoginRefused as refusal:
+        assert refusal.sqlstate == "28P01"
+        return False
+
+
+def test_auth_query_finds_users_that_no_file_names(make_router, cluster, tmp_path):
+    userlist = tmp_path / "userlist.txt"
+    secret = dict(cluster.secrets())
+    userlist.write_text(f'"postgres" "{PASSWORD}"\n"trusted" ""\n')
+    userlist.chmod(0o600)
+    router = make_router(auth_file=str(userlist), auth_user="postgres", auth_dbname="postgres", admin_users=None, stats_users=None,
+                         auth_query="select rolname, rolpassword from pg_authid where rolname = $1 and rolcanlogin")
+    assert secret["bob"].startswith("SCRAM")
+    for user in ("alice", "bob", "mia", "alice"):
+        with router.session(user) as client:
+            assert client.value("select session_user") == user
+    assert refusal_of(router, "nobody_here", password="x")[2] == "28P01"
+    assert refusal_of(router, "alice", password="x")[2] == "28P01"
+    try:
+        cluster.primary.query("alter role carol password 'rotated'")
+        wait_until(lambda: _logs_in(router, "carol", "rotated"), 10, "the auth_query's answer to be refreshed")
+    finally:
+        cluster.primary.query("alter role carol password %s", (PASSWORD,))
+
+
+@pytest.mark.parametrize("user", ["alice", "mia", "plain"])
+def test_passthrough_relays_the_servers_own_authentication(make_router, user):
+    router = make_router(hba=[{"user": "admin", "method": "scram-sha-256"}, {"method": "passthrough"}])
+    with router.session(user) as client:
+        assert client.value("select session_user") == user
+    with router.tls_session(user) as client:
+        assert b"PLUS" not in client.login_messages[0].body
+        assert client.value("select session_user") == user
+    assert refusal_of(router, user, password="x")[2] == "28P01"
+
+
+@pytest.mark.short
+def test_hba_rules_reject_and_the_first_match_wins(make_router):
+    router = make_router(hba=[{"user": "bob", "tls": "required", "method": "scram-sha-256"}, {"user": "bob", "method": "reject"},
+                              {"database": "app_read", "method": "reject"}, {"method": "scram-sha-256"}])
+    assert refusal_of(router, "bob")[2] == "28000"
+    assert refusal_of(router, "alice", "app_read")[2] == "28000"
+    with router.tls_session("bob") as client:
+        assert client.value("select 1") == "1"
+    with router.session("alice") as client:
+        assert client.value("select 1") == "1"
+
+
+@pytest.mark.short
+def test_unauthenticated_connections_are_capped(make_router):
+    router = make_router(max_unauthenticated=20, client_login_timeout="3s")
+    silent = [WireClient(router.host, router.port) for _ in range(60)]
+    try:
+        wait_until(lambda: _can_enter(router), 8, "the login timeout to make room")
+    finally:
+        for one in silent:
+            one.close()
+
+
+def _can_enter(router):
+    try:
+        router.session().close()
+        return True
+    except (LoginRefused, ConnectionError, TimeoutError):
+        return False
