@@ -15,7 +15,7 @@ namespace sluice::net {
 // Where a PostgreSQL server listens: a host name or numeric address; or, beginning with '/', libpq's
 // directory of the socket .s.PGSQL.<port>, which is the full path of the socket when port is 0.
 struct ConnectTarget {
-  std::string host;
+  std::string host{};
   std::uint16_t port = 5432;
 
   bool is_unix() const noexcept { return host.starts_with('/'); }

@@ -17,13 +17,13 @@
 namespace sluice::net {
 
 struct ListenerSettings {
-  std::string address;     // numeric, a host name, "*" (all of IPv4 and of IPv6), or a Unix socket's path
+  std::string address{};   // numeric, a host name, "*" (all of IPv4 and of IPv6), or a Unix socket's path
                            // beginning with '/'
   std::uint16_t port = 0;  // 0 = any free one (tests)
   int backlog = 4096;
   bool reuse_port =
       true;  // SO_REUSEPORT: each thread binds the same address, the kernel spreads the connections
-  SocketOptions options;  // inherited by accepted connections
+  SocketOptions options{};  // inherited by accepted connections
 };
 
 // One listening socket of one thread.

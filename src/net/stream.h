@@ -89,8 +89,9 @@ class Stream {
   bool has_pending_or_eof();
 
   // Token: a handler of (std::error_code, std::size_t) or any Asio completion token. End of stream is
-  // asio::error::eof. Allocates with the handler's associated allocator, else from Asio's recycled memory.
-  // `into` must not be empty.
+  // asio::error::eof. Waiting on the socket allocates with the handler's associated allocator, by default
+  // Asio's recycled memory; a completion that needs no wait is posted from that memory always. `into` must
+  // not be empty.
   template <class Token>
   auto async_read_some(std::span<std::byte> into, Token&& token);
   // Handler of (std::error_code). Holds no buffer; at once when TLS has decrypted bytes. One epoll_ctl each:

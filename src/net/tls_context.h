@@ -31,13 +31,13 @@ enum class ClientCertificate {
 };
 
 struct TlsServerSettings {
-  std::string certificate_file;  // PEM, our certificate first, then the chain
-  std::string key_file;          // PEM, not encrypted
-  std::string ca_file;           // PEM; who may sign client certificates. Needed unless Ignore
+  std::string certificate_file{};  // PEM, our certificate first, then the chain
+  std::string key_file{};          // PEM, not encrypted
+  std::string ca_file{};           // PEM; who may sign client certificates. Needed unless Ignore
   ClientCertificate client_certificate = ClientCertificate::Ignore;
-  TlsVersions versions;
-  std::string ciphers;          // OpenSSL's notation, TLS 1.2; empty = OpenSSL's default
-  std::string cipher_suites;    // TLS 1.3; empty = OpenSSL's default
+  TlsVersions versions{};
+  std::string ciphers{};        // OpenSSL's notation, TLS 1.2; empty = OpenSSL's default
+  std::string cipher_suites{};  // TLS 1.3; empty = OpenSSL's default
   bool session_tickets = true;  // resumption without state on our side
 };
 
@@ -47,12 +47,12 @@ enum class PeerVerification { None, Ca, Full };
 
 struct TlsClientSettings {
   PeerVerification verification = PeerVerification::None;
-  std::string ca_file;           // PEM; "system" = the operating system's store. Needed unless None
-  std::string certificate_file;  // our client certificate; empty = none
-  std::string key_file;
-  TlsVersions versions;
-  std::string ciphers;
-  std::string cipher_suites;
+  std::string ca_file{};           // PEM; "system" = the operating system's store. Needed unless None
+  std::string certificate_file{};  // our client certificate; empty = none
+  std::string key_file{};
+  TlsVersions versions{};
+  std::string ciphers{};
+  std::string cipher_suites{};
 };
 
 // The settled settings of one side of TLS: immutable, shared by all threads and by the connections made with

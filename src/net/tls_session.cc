@@ -138,11 +138,11 @@ IoOutcome TlsSession::judge(int result) {
   }
   // From here on OpenSSL forbids any further use of the session.
   const unsigned long packed = ERR_peek_error();
-  if (socket_.error != 0) {
-    failure_ = {socket_.error, std::system_category()};
-  } else if (socket_.eof) {
+  if (socket_.eof) {  // before the error: OpenSSL answers a bare end with an alert, whose sending may fail
     failure_ = BaseErrc::Closed;
     end_of_stream_ = truncated_ = true;
+  } else if (socket_.error != 0) {
+    failure_ = {socket_.error, std::system_category()};
   } else if (ERR_GET_REASON(packed) == SSL_R_CERTIFICATE_VERIFY_FAILED &&
              SSL_get_verify_result(ssl_) != X509_V_OK) {
     failure_ = make_verify_error(SSL_get_verify_result(ssl_));
