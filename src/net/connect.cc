@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 using EndPoint = asio::generic::stream_protocol::endpoint;
 
 Error failed(std::error_code code) {
-  return Error(code, Side::Server, Retry::Yes);
+  return from_io(code, Side::Server, Retry::Yes);
 }
 
 asio::awaitable<Result<Stream>> connect_one(EndPoint end_point, Clock::duration timeout,
@@ -41,7 +41,6 @@ asio::awaitable<Result<Stream>> connect_one(EndPoint end_point, Clock::duration 
   const auto [connected] =
       co_await socket.async_connect(end_point, asio::experimental::as_tuple(asio::use_awaitable));
   if (deadline.expired()) co_return failed(BaseErrc::Timeout);
-  if (connected == asio::error::operation_aborted) co_return failed(BaseErrc::Cancelled);
   if (connected) co_return failed(connected);
   co_return Stream(std::move(socket), Side::Server);
 }

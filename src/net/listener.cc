@@ -177,7 +177,7 @@ Result<Listener::Acceptor> Listener::open_one(const asio::any_io_executor& execu
   Acceptor acceptor(executor);
   std::error_code ec;
   acceptor.open(end_point.protocol(), ec);
-  if (ec) return Error(ec);
+  if (ec) return from_io(ec, Side::Internal);
   const int fd = acceptor.native_handle();
   const int one = 1;
   const int family = end_point.protocol().family();
@@ -191,7 +191,7 @@ Result<Listener::Acceptor> Listener::open_one(const asio::any_io_executor& execu
   }
   acceptor.bind(end_point, ec);
   if (!ec) acceptor.listen(settings.backlog, ec);
-  if (ec) return Error(ec);
+  if (ec) return from_io(ec, Side::Internal);
   return acceptor;
 }
 
@@ -213,8 +213,9 @@ asio::awaitable<Result<Socket>> Listener::accept() {
     auto [ec, socket] = co_await acceptor_.async_accept(kAwait);
     if (!ec) co_return Socket(std::move(socket));
     if (ec == asio::error::operation_aborted || closing_) break;
-    if (peer_gave_up(ec)) continue;
-    if (!exhausted(ec)) co_return Error(ec);
+    const Error error = from_io(ec, Side::Internal);
+    if (peer_gave_up(error.code)) continue;
+    if (!exhausted(error.code)) co_return error;
     ++exhaustions_;
     back_off_.expires_after(pause);
     pause = std::min(2 * pause, kBackOffMax);

@@ -2,8 +2,11 @@
 
 #include <string>
 
+#include <asio/error.hpp>
 #include <openssl/err.h>
 #include <openssl/x509.h>
+
+#include "base/error.h"
 
 namespace sluice::net {
 namespace {
@@ -66,6 +69,13 @@ std::error_code make_verify_error(long verify_result) noexcept {
 bool is_tls_error(std::error_code code) noexcept {
   return code.category() == kTlsCategory || code.category() == kVerifyCategory ||
          code == NetErrc::AlpnRequired || code == NetErrc::CertificateNameInvalid;
+}
+
+Error from_io(std::error_code code, Side side, Retry retry) noexcept {
+  if (code == asio::error::eof) return Error(BaseErrc::Closed, side, retry);
+  if (code == asio::error::operation_aborted) return Error(BaseErrc::Cancelled, side, retry);
+  if (code.category() == asio::error::get_system_category()) code = {code.value(), std::system_category()};
+  return Error(code, side, retry);
 }
 
 }  // namespace sluice::net

@@ -3,6 +3,8 @@
 #include <system_error>
 #include <type_traits>
 
+#include "base/result.h"
+
 namespace sluice::net {
 
 enum class NetErrc {
@@ -23,6 +25,11 @@ std::error_code make_verify_error(long verify_result) noexcept;
 
 // True for a failure of the TLS protocol or of a certificate, as against one of the network below it.
 bool is_tls_error(std::error_code code) noexcept;
+
+// A code from one of Asio's operations as an Error: end of stream is BaseErrc::Closed, an abort
+// BaseErrc::Cancelled, and a system error comes in std::system_category. Asio's own category of system errors
+// compares equal to no std::errc.
+Error from_io(std::error_code code, Side side, Retry retry = Retry::No) noexcept;
 
 }  // namespace sluice::net
 

@@ -4,6 +4,7 @@
 #include <asio/use_awaitable.hpp>
 
 #include "base/error.h"
+#include "net/net_error.h"
 
 namespace sluice::net {
 
@@ -22,8 +23,7 @@ asio::awaitable<Result<std::byte>> peek_first_byte(Stream& stream) {
         break;
     }
     const auto [ec] = co_await stream.async_wait_readable(asio::experimental::as_tuple(asio::use_awaitable));
-    if (ec == asio::error::operation_aborted) co_return Error(BaseErrc::Cancelled, stream.side());
-    if (ec) co_return Error(ec, stream.side());
+    if (ec) co_return from_io(ec, stream.side());
   }
 }
 

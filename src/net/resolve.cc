@@ -84,7 +84,7 @@ std::vector<asio::ip::tcp::endpoint> end_points(const addrinfo* found, std::uint
 }
 
 Error failed(std::error_code code) {
-  return Error(code, Side::Server, Retry::Yes);
+  return from_io(code, Side::Server, Retry::Yes);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "net/net_error.h"
 
 namespace sluice::net {
 namespace {
@@ -81,15 +82,9 @@ Stream& Stream::operator=(Stream&& other) noexcept {
   return *this;
 }
 
-Error Stream::failure(std::error_code code) const {
-  if (code == asio::error::eof) return Error(BaseErrc::Closed, side_);
-  if (code == asio::error::operation_aborted) return Error(BaseErrc::Cancelled, side_);
-  return Error(code, side_);
-}
-
 IoOutcome Stream::try_read(std::span<std::byte> into) {
   if (into.empty()) return IoOutcome::ok(0);
-  if (!socket_.is_open()) return IoOutcome::failed(asio::error::bad_descriptor);
+  if (!socket_.is_open()) return IoOutcome::failed({EBADF, std::system_category()});
   const IoOutcome outcome = tls_ != nullptr ? tls_->read(into)
                                             : receive(socket_.native_handle(),
                                                       into.first(std::min(into.size(), kAttemptBytesMax)), 0);
@@ -99,7 +94,7 @@ IoOutcome Stream::try_read(std::span<std::byte> into) {
 
 IoOutcome Stream::try_write(ByteView bytes) {
   if (bytes.empty()) return IoOutcome::ok(0);
-  if (!socket_.is_open()) return IoOutcome::failed(asio::error::bad_descriptor);
+  if (!socket_.is_open()) return IoOutcome::failed({EBADF, std::system_category()});
   const IoOutcome outcome = tls_ != nullptr ? tls_->write(bytes)
                                             : send_now(socket_.native_handle(),
                                                        bytes.first(std::min(bytes.size(), kAttemptBytesMax)));
@@ -109,7 +104,7 @@ IoOutcome Stream::try_write(ByteView bytes) {
 
 IoOutcome Stream::try_peek(std::span<std::byte> into) {
   SLUICE_ASSERT(tls_ == nullptr);
-  if (!socket_.is_open()) return IoOutcome::failed(asio::error::bad_descriptor);
+  if (!socket_.is_open()) return IoOutcome::failed({EBADF, std::system_category()});
   return receive(socket_.native_handle(), into, MSG_PEEK);
 }
 
@@ -138,22 +133,22 @@ asio::awaitable<Result<void>> Stream::handshake(std::shared_ptr<const TlsContext
   SLUICE_ASSERT(tls_ == nullptr);
   Result<std::unique_ptr<TlsSession>> made =
       TlsSession::make(std::move(context), role, std::move(server_name), socket_.native_handle());
-  if (!made) co_return failure(made.error().code);
+  if (!made) co_return from_io(made.error().code, side_);
   tls_ = *std::move(made);
   while (true) {
-    if (!socket_.is_open()) co_return failure(asio::error::operation_aborted);
+    if (!socket_.is_open()) co_return from_io(asio::error::operation_aborted, side_);
     const IoOutcome outcome = tls_->handshake();
     switch (outcome.status) {
       case IoStatus::Ok:
         co_return Result<void>();
       case IoStatus::Eof:
-        co_return failure(asio::error::eof);
+        co_return from_io(asio::error::eof, side_);
       case IoStatus::Failed:
-        co_return failure(outcome.error);
+        co_return from_io(outcome.error, side_);
       case IoStatus::WouldBlock:
         break;
     }
-    if (const std::error_code ec = co_await wait(outcome.want)) co_return failure(ec);
+    if (const std::error_code ec = co_await wait(outcome.want)) co_return from_io(ec, side_);
   }
 }
 
@@ -165,13 +160,13 @@ asio::awaitable<Result<std::size_t>> Stream::read_some(std::span<std::byte> into
       case IoStatus::Ok:
         co_return outcome.bytes;
       case IoStatus::Eof:
-        co_return failure(asio::error::eof);
+        co_return from_io(asio::error::eof, side_);
       case IoStatus::Failed:
-        co_return failure(outcome.error);
+        co_return from_io(outcome.error, side_);
       case IoStatus::WouldBlock:
         break;
     }
-    if (const std::error_code ec = co_await wait(outcome.want)) co_return failure(ec);
+    if (const std::error_code ec = co_await wait(outcome.want)) co_return from_io(ec, side_);
   }
 }
 
@@ -190,11 +185,11 @@ asio::awaitable<Result<void>> Stream::write_all(ByteView bytes) {
     const IoOutcome outcome = try_write(bytes);
     if (outcome.status == IoStatus::WouldBlock) {
       since_turn = 0;
-      if (const std::error_code ec = co_await wait(outcome.want)) co_return failure(ec);
+      if (const std::error_code ec = co_await wait(outcome.want)) co_return from_io(ec, side_);
       continue;
     }
     if (outcome.status != IoStatus::Ok) {
-      co_return failure(outcome.status == IoStatus::Eof ? make_error_code(asio::error::eof) : outcome.error);
+      co_return from_io(detail::as_error(outcome), side_);
     }
     bytes = bytes.subspan(outcome.bytes);
     since_turn += outcome.bytes;
@@ -202,7 +197,7 @@ asio::awaitable<Result<void>> Stream::write_all(ByteView bytes) {
     since_turn = 0;
     const std::uint32_t before = cancellations_;
     co_await asio::post(socket_.get_executor(), asio::use_awaitable);
-    if (before != cancellations_) co_return failure(asio::error::operation_aborted);
+    if (before != cancellations_) co_return from_io(asio::error::operation_aborted, side_);
   }
   co_return Result<void>();
 }
@@ -231,7 +226,7 @@ void Stream::close() noexcept {
 Result<DetachedStream> Stream::release() {
   std::error_code ec;
   const int fd = socket_.release(ec);
-  if (ec) return Error(ec, side_);
+  if (ec) return from_io(ec, side_);
   return DetachedStream(fd, std::move(tls_), side_);
 }
 
@@ -240,7 +235,7 @@ Result<Stream> Stream::adopt(asio::any_io_executor executor, DetachedStream deta
   std::error_code ec;
   // Asio asks the protocol for nothing but the socket's type here.
   socket.assign(asio::generic::stream_protocol(AF_UNSPEC, 0), detached.fd_, ec);
-  if (ec) return Error(ec, detached.side_);
+  if (ec) return from_io(ec, detached.side_);
   detached.fd_ = -1;
   Stream stream(std::move(socket), detached.side_);
   stream.tls_ = std::move(detached.tls_);

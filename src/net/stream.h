@@ -135,7 +135,6 @@ class Stream {
   template <class Handler>
   void start_tls_read(std::span<std::byte> into, Handler handler);
   asio::awaitable<std::error_code> wait(IoWant want);
-  Error failure(std::error_code code) const;
 
   Socket socket_;
   std::unique_ptr<TlsSession> tls_;

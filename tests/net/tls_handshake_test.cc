@@ -228,7 +228,7 @@ TEST(TlsContext, NamesTheFileAndTheReasonOfEachMistake) {
       "certificates are to be verified, but no CA file is set");
   EXPECT_EQ(server({.certificate_file = crt, .key_file = key, .ciphers = "NONSENSE"}),
             "cannot use TLS cipher list 'NONSENSE': no cipher match");
-  EXPECT_EQ(server({}), "a TLS key file is set without a certificate file");
+  EXPECT_EQ(server({}), "no certificate file is set for TLS");
 }
 
 TEST(TlsProtocols, ReadsPgBouncersNotationFromTls12Up) {
