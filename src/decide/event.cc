@@ -1,0 +1,152 @@
+#include "decide/event.h"
+
+#include <unordered_map>
+
+#include "decide/fields.h"
+#include "decide/json_line.h"
+
+namespace sluice::decide {
+namespace {
+
+using nlohmann::json;
+using policy::kParameterMax;
+
+policy::ClassParams read_class(const json& value, const std::string& where, std::string& problem) {
+  Fields fields(value, where, problem);
+  fields.allow_only({"name", "saturation", "return_ratio", "floor", "target"});
+  policy::ClassParams params;
+  params.name = fields.text("name");
+  params.saturation = fields.integer("saturation", 1, kParameterMax);
+  const std::string ratio = fields.text("return_ratio");
+  if (const auto parsed = Ratio::parse(ratio))
+    params.return_ratio = *parsed;
+  else
+    fields.fail("'return_ratio' must be a decimal string from \"0\" to \"1\" with at most 9 decimals");
+  params.floor = fields.integer("floor", 0, kParameterMax);
+  params.target = fields.integer("target", 0, kParameterMax);
+  return params;
+}
+
+// "pools": {"premium": ["r0"], ...}. That the pools exist is checked with the whole configuration.
+void read_pools(Fields& fields, policy::PoolConfig& config) {
+  std::unordered_map<std::string, policy::ReplicaConfig*> by_name;
+  for (policy::ReplicaConfig& r : config.replicas)
+    by_name.emplace(r.name, &r);
+  for (const auto& [pool, members] : fields.maybe_object("pools").items()) {
+    const std::string where = "pools: " + in_json_quotes(pool);
+    if (!members.is_array()) return fields.fail(where + " must be an array of replicas");
+    bool known = pool == "mixed";
+    for (const policy::ClassParams& c : config.classes)
+      known = known || c.name == pool;
+    if (!known) return fields.fail(where + " is neither a class nor mixed");
+    for (const json& member : members) {
+      if (!member.is_string()) return fields.fail(where + " must be an array of replicas");
+      const auto found = by_name.find(member.get_ref<const std::string&>());
+      const std::string name = in_json_quotes(member.get_ref<const std::string&>());
+      if (found == by_name.end()) return fields.fail(where + ": unknown replica " + name);
+      if (found->second->pool) return fields.fail(where + ": replica " + name + " is already in a pool");
+      found->second->pool = pool;
+    }
+  }
+}
+
+ConfigEvent read_config(Fields& fields, std::string& problem) {
+  fields.allow_only({"op", "policy", "classes", "replicas", "pools", "seed"});
+  ConfigEvent event;
+  policy::PoolConfig& config = event.config;
+  const std::string name = fields.text("policy");
+  if (const auto kind = policy::parse_policy(name))
+    config.policy = *kind;
+  else
+    fields.fail("unknown policy " + in_json_quotes(name) +
+                "; known are plb, round_robin, least_loaded, dedicated, random_two_choices");
+  std::size_t index = 0;
+  for (const json& c : fields.array("classes"))
+    config.classes.push_back(read_class(c, "classes[" + std::to_string(index++) + "]: ", problem));
+  for (const json& r : fields.array("replicas")) {
+    if (!r.is_string()) fields.fail("'replicas' must be an array of names");
+    config.replicas.push_back({r.is_string() ? r.get<std::string>() : "", std::nullopt});
+  }
+  config.seed = fields.unsigned_integer("seed", 1);
+  read_pools(fields, config);
+  if (problem.empty()) problem = problem_of(config).value_or("");
+  return event;
+}
+
+SetEvent read_set(Fields& fields) {
+  fields.allow_only({"op", "replica", "pool", "borrowed", "loads"});
+  SetEvent event;
+  event.replica = fields.text("replica");
+  event.pool = fields.text("pool");
+  event.borrowed = fields.flag("borrowed", false);
+  if (event.borrowed && event.pool == "mixed") fields.fail("a replica of the mixed pool cannot be borrowed");
+  for (const auto& [name, load] : fields.maybe_object("loads").items()) {
+    const auto number = whole_number(load, 0, kParameterMax);
+    if (!number)
+      fields.fail("loads: " + in_json_quotes(name) + " must be a whole number in 0.." +
+                  std::to_string(kParameterMax));
+    event.loads[name] = number.value_or(0);
+  }
+  return event;
+}
+
+OpenEvent read_open(Fields& fields) {
+  fields.allow_only({"op", "id", "class", "host", "size"});
+  OpenEvent event;
+  event.id = fields.text("id");
+  event.session_class = fields.text("class");
+  event.host = fields.maybe_text("host").value_or("");
+  event.size = fields.maybe_amount("size");
+  return event;
+}
+
+CloseEvent read_close(Fields& fields) {
+  fields.allow_only({"op", "id", "class", "replica"});
+  CloseEvent event;
+  if (fields.has("id")) {
+    event.id = fields.text("id");
+    if (fields.has("class") || fields.has("replica"))
+      fields.fail("close takes 'id', or 'class' and 'replica'");
+    return event;
+  }
+  if (!fields.has("class") && !fields.has("replica"))
+    fields.fail("close needs 'id', or 'class' and 'replica'");
+  event.session_class = fields.text("class");
+  event.replica = fields.text("replica");
+  return event;
+}
+
+MarkEvent read_mark(Fields& fields, Mark mark) {
+  fields.allow_only({"op", "replica"});
+  return {mark, fields.text("replica")};
+}
+
+}  // namespace
+
+ParsedEvent parse_event(const json& value) {
+  ParsedEvent out;
+  Fields fields(value, "", out.problem);
+  const std::string op = fields.text("op");
+  if (op == "config")
+    out.event = read_config(fields, out.problem);
+  else if (op == "set")
+    out.event = read_set(fields);
+  else if (op == "open")
+    out.event = read_open(fields);
+  else if (op == "close")
+    out.event = read_close(fields);
+  else if (op == "down")
+    out.event = read_mark(fields, Mark::Down);
+  else if (op == "up")
+    out.event = read_mark(fields, Mark::Up);
+  else if (op == "drain")
+    out.event = read_mark(fields, Mark::Drain);
+  else if (op == "undrain")
+    out.event = read_mark(fields, Mark::Undrain);
+  else
+    fields.fail("unknown op " + in_json_quotes(op) +
+                "; known are config, set, open, close, down, up, drain, undrain");
+  return out;
+}
+
+}  // namespace sluice::decide
