@@ -1,0 +1,21 @@
+#pragma once
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+namespace sluice::cli {
+
+// Exit codes of every command.
+inline constexpr int kSuccess = 0;
+inline constexpr int kFailure = 1;  // it was asked rightly and did not succeed
+inline constexpr int kUsage = 2;    // it was asked wrongly: unknown command or option, missing argument
+
+// What main runs once the whole command line has been read: the exit code is its result. An exception that
+// leaves it is printed as one line and gives kFailure.
+using Action = std::function<int()>;
+
+// Each adds one command with its options to the application; its callback sets `action`.
+void add_decide(CLI::App& app, Action& action);
+
+}  // namespace sluice::cli

@@ -1,0 +1,44 @@
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "cli/commands.h"
+#include "decide/run.h"
+
+namespace sluice::cli {
+namespace {
+
+int decide_on_standard_streams() {
+  std::ios::sync_with_stdio(false);
+  switch (decide::run(std::cin, std::cout, std::cerr)) {
+    case decide::RunResult::Complete:
+      return kSuccess;
+    case decide::RunResult::BadLine:
+      return kFailure;
+    case decide::RunResult::OutputFailed:
+      std::cerr << "sluice decide: standard output cannot be written" << std::endl;
+      return kFailure;
+  }
+  return kFailure;
+}
+
+}  // namespace
+
+void add_decide(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("decide", "Read events as JSON lines, print what the router would decide");
+  command->footer(
+      "Events, one JSON object per line on standard input:\n"
+      "  {\"op\":\"config\",\"policy\":\"plb\",\"classes\":[{\"name\":\"premium\",\"saturation\":10,\n"
+      "   \"return_ratio\":\"0.60\",\"floor\":0,\"target\":2},...],\"replicas\":[\"r0\",\"r1\",...]}\n"
+      "  "
+      "{\"op\":\"set\",\"replica\":\"r1\",\"pool\":\"premium\",\"borrowed\":true,\"loads\":{\"premium\":3}}\n"
+      "  {\"op\":\"open\",\"id\":\"s1\",\"class\":\"premium\"}\n"
+      "  {\"op\":\"close\",\"id\":\"s1\"}   or   "
+      "{\"op\":\"close\",\"class\":\"premium\",\"replica\":\"r2\"}\n"
+      "  {\"op\":\"down\",\"replica\":\"r2\"}   likewise up, drain, undrain\n"
+      "Each open is answered by a line; the state of all replicas follows at the end.");
+  command->callback([&action] { action = decide_on_standard_streams; });
+}
+
+}  // namespace sluice::cli

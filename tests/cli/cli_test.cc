@@ -1,0 +1,73 @@
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+namespace {
+
+struct Ran {
+  int exit_code;
+  std::string output;  // both streams, in the order written
+};
+
+// Runs the program through a shell: arguments as a shell would take them, input through printf.
+Ran sluice(const std::string& arguments, const std::string& input = "") {
+  const std::string command = "printf '%s' '" + input + "' | " SLUICE_PROGRAM " " + arguments + " 2>&1";
+  std::FILE* pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) return {-1, "popen failed"};
+  Ran ran{};
+  char buffer[4096];
+  for (std::size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+    ran.output.append(buffer, n);
+  const int status = ::pclose(pipe);
+  ran.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return ran;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(Cli, PrintsHelpAndVersion) {
+  EXPECT_EQ(sluice("--help").exit_code, 0);
+  EXPECT_TRUE(contains(sluice("--help").output, "decide"));
+  EXPECT_EQ(sluice("decide --help").exit_code, 0);
+  EXPECT_TRUE(contains(sluice("decide --help").output, "\"op\":\"open\""));
+  EXPECT_EQ(sluice("--version").exit_code, 0);
+  EXPECT_TRUE(contains(sluice("--version").output, "sluice 0."));
+}
+
+TEST(Cli, AnswersAWrongCommandLineWithTwo) {
+  EXPECT_EQ(sluice("").exit_code, 2);
+  EXPECT_TRUE(contains(sluice("").output, "decide"));
+  EXPECT_EQ(sluice("decide --no-such-option").exit_code, 2);
+  EXPECT_TRUE(contains(sluice("decide --no-such-option").output, "--no-such-option"));
+}
+
+TEST(Cli, NamesTheNearestCommand) {
+  EXPECT_EQ(sluice("decied").exit_code, 2);
+  EXPECT_EQ(sluice("decied").output,
+            "sluice: unknown command 'decied'; did you mean 'decide'? See 'sluice --help'.\n");
+  EXPECT_EQ(sluice("x").output, "sluice: unknown command 'x'. See 'sluice --help'.\n");
+}
+
+TEST(Cli, DecidesOnStandardStreams) {
+  const Ran good =
+      sluice("decide",
+             "{\"op\":\"config\",\"policy\":\"plb\",\"classes\":[{\"name\":\"a\",\"saturation\":1,"
+             "\"return_ratio\":\"1\",\"floor\":0,\"target\":1}],\"replicas\":[\"x\"]}\n"
+             "{\"op\":\"open\",\"id\":\"s\",\"class\":\"a\"}\n");
+  EXPECT_EQ(good.exit_code, 0);
+  EXPECT_EQ(
+      good.output,
+      "{\"id\":\"s\",\"replica\":\"x\",\"outcome\":\"own\",\"changes\":[]}\n"
+      "{\"op\":\"state\",\"replicas\":[{\"replica\":\"x\",\"pool\":\"a\",\"borrowed\":false,\"up\":true,"
+      "\"loads\":{\"a\":1}}]}\n");
+  const Ran bad = sluice("decide", "{\"op\":\"nonsense\"}\n");
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_EQ(bad.output.rfind("line 1: unknown op \"nonsense\"", 0), 0u) << bad.output;
+}
+
+}  // namespace
