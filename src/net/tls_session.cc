@@ -125,6 +125,9 @@ IoOutcome TlsSession::peek() {
   }
   const IoOutcome outcome = judge(result);
   drained_ = outcome.status == IoStatus::WouldBlock;
+  // Taking in a session ticket leaves a write buffer behind until the next write, which an idle connection
+  // may never make.
+  if (drained_) SSL_free_buffers(ssl_);
   return outcome;
 }
 

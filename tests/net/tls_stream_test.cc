@@ -127,6 +127,37 @@ TEST_F(TlsStream, FailsOnATamperedRecordAndOnTheAlertItCauses) {  // B14
   EXPECT_EQ(client().try_read(buffer).error, alerted.error);
 }
 
+TEST_F(TlsStream, AnswersAKeyUpdateWhileItsOwnDirectionIsBlocked) {
+  connect();
+  Bytes sent;
+  const Bytes piece = pattern(8192);
+  IoOutcome outcome = IoOutcome::ok(0);
+  while ((outcome = server().try_write(piece)).status == IoStatus::Ok)
+    append(sent, ByteView(piece).first(outcome.bytes));
+  ASSERT_EQ(SSL_key_update(client().tls()->native(), SSL_KEY_UPDATE_REQUESTED), 1);
+  ASSERT_EQ(client().try_write(as_bytes("hello")).bytes, 5u);
+  std::size_t heard = 0;
+  Bytes buffer(16);
+  server().async_read_some(buffer, [&](std::error_code ec, std::size_t n) {
+    EXPECT_FALSE(ec);
+    heard = n;
+  });
+  // The blocked record, whose retry must begin with the same bytes, and then some under the new keys.
+  append(sent, piece);
+  Bytes received(sent.size());
+  test::run(
+      io,
+      [](Stream& s, const Bytes& b) -> asio::awaitable<void> { EXPECT_TRUE(co_await s.write_all(b)); }(
+                                        server(), piece),
+      [](Stream& s, Bytes& b) -> asio::awaitable<void> { EXPECT_TRUE(co_await s.read_exactly(b)); }(
+                                  client(), received));
+  io.restart();
+  while (heard == 0 && io.run_one() > 0) {
+  }
+  EXPECT_EQ(heard, 5u);
+  EXPECT_TRUE(received == sent);
+}
+
 TEST_F(TlsStream, CompletesACancelledReadThatHasHalfARecord) {
   connect();
   ASSERT_EQ(server().try_write(pattern(1000)).bytes, 1000u);
