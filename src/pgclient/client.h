@@ -1,0 +1,68 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/awaitable.hpp>
+
+#include "pgclient/pg_result.h"
+
+namespace sluice::pgclient {
+
+struct ConnectParams {
+  std::string host;  // name, numeric address, or a directory of a Unix socket ('/' first)
+  std::uint16_t port = 5432;
+  std::string user, database, password;
+  std::string sslmode = "prefer";  // libpq's words
+  std::string ssl_ca_file, ssl_cert_file, ssl_key_file;
+  std::string application_name = "sluice";
+
+  friend bool operator==(const ConnectParams&, const ConnectParams&) = default;
+};
+
+struct Limits {
+  std::size_t rows_max = 10'000;
+  std::size_t bytes_max = 1 << 20;  // of all values together
+};
+
+// Values as text, std::nullopt for NULL.
+struct Rows {
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::optional<std::string>>> rows;
+};
+
+// One connection for our own queries, over libpq without blocking: names are looked up beforehand, the socket
+// is awaited by Asio. Nothing of libpq's environment (PG* variables, password file, service file) is used
+// for what ConnectParams says. Lives on one executor, one operation at a time; a second is our own fault.
+// Destroying it closes the connection.
+class Client {
+ public:
+  Client(Client&&) noexcept;
+  Client& operator=(Client&&) noexcept;
+  ~Client();
+
+  // `timeout` covers the name lookup and all addresses, which share what is left of it.
+  static asio::awaitable<PgResult<Client>> connect(ConnectParams params, std::chrono::milliseconds timeout);
+
+  // One statement with text parameters $1, $2, ... After a timeout, a cancellation, a lost connection or a
+  // result above the limits the client is broken: usable() is false and every further query fails.
+  asio::awaitable<PgResult<Rows>> query(std::string sql, std::vector<std::optional<std::string>> params,
+                                        std::chrono::milliseconds timeout, Limits limits = {});
+
+  bool usable() const noexcept;
+  // True when an idle connection has something to read: it was closed, or speaks out of turn.
+  bool has_pending_input() const;
+
+ private:
+  struct Impl;
+  explicit Client(std::unique_ptr<Impl> impl) noexcept;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sluice::pgclient
