@@ -31,6 +31,13 @@ bool pressure_eased(const Pools& pools, ClassId c, ReplicaId except) {
   return false;
 }
 
+// Whether any replica may be returnable at all: mostly not, and then one scan has told.
+bool any_borrowed_in_vain(const Pools& pools) {
+  for (const ReplicaId r : pools.replicas())
+    if (pools.borrowed(r) && pools.live(r) && pools.load(r, pools.pool(r).owner()) == 0) return true;
+  return false;
+}
+
 std::optional<ReplicaId> returnable(const Pools& pools, ClassId c) {
   for (const ReplicaId r : pools.replicas())
     if (pools.borrowed(r) && pools.member(r, c) && pools.load(r, c) == 0 && pressure_eased(pools, c, r))
@@ -46,7 +53,7 @@ PoolId home_after(const Pools& pools, ClassId borrower) {
 
 // Each return makes a replica native, so this ends after at most as many rounds as there are replicas.
 void apply_returns(Pools& pools) {
-  for (bool again = true; again;) {
+  for (bool again = any_borrowed_in_vain(pools); again;) {
     again = false;
     for (const ClassId c : pools.classes()) {
       const auto r = returnable(pools, c);

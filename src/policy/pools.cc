@@ -5,16 +5,6 @@
 
 namespace sluice::policy {
 
-std::size_t Pools::index(ClassId c) const noexcept {
-  SLUICE_ASSERT(c.value() < classes_.size());
-  return c.value();
-}
-
-std::size_t Pools::at_index(ReplicaId r) const noexcept {
-  SLUICE_ASSERT(r.value() < replicas_.size());
-  return r.value();
-}
-
 std::optional<ReplicaId> Pools::find_replica(std::string_view wanted) const noexcept {
   for (std::size_t i = 0; i < names_.size(); ++i)
     if (names_[i] == wanted) return ReplicaId(static_cast<std::uint32_t>(i));

@@ -102,8 +102,12 @@ class Pools {
   static constexpr std::size_t kRetired = static_cast<std::size_t>(-1);
 
   static bool live(const Replica& r) noexcept { return r.configured && r.up && !r.draining; }
-  std::size_t index(ClassId c) const noexcept;
-  std::size_t at_index(ReplicaId r) const noexcept;
+  std::size_t index(ClassId c) const noexcept {
+    return SLUICE_ASSERT(c.value() < classes_.size()), c.value();
+  }
+  std::size_t at_index(ReplicaId r) const noexcept {
+    return SLUICE_ASSERT(r.value() < replicas_.size()), r.value();
+  }
   const Replica& at(ReplicaId r) const noexcept { return replicas_[at_index(r)]; }
   Replica& at(ReplicaId r) noexcept { return replicas_[at_index(r)]; }
   void reconfigure_classes(const std::vector<ClassParams>&);
