@@ -113,7 +113,7 @@ bool Stream::has_pending_or_eof() {
   std::byte byte{};
   const IoOutcome outcome = tls_ != nullptr ? tls_->peek() : try_peek({&byte, 1});
   if (outcome.status == IoStatus::WouldBlock) read_want_ = outcome.want;
-  return outcome.status != IoStatus::WouldBlock;
+  return outcome.status != IoStatus::WouldBlock || (tls_ != nullptr && tls_->holds_part_of_record());
 }
 
 asio::awaitable<std::error_code> Stream::wait(IoWant want) {

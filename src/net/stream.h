@@ -141,8 +141,8 @@ class Stream {
   Side side_;
   IoWant read_want_ = IoWant::Read;  // what the last read, and the last write, that would block waits for
   IoWant write_want_ = IoWant::Write;
-  std::uint32_t cancellations_ =
-      0;  // so that an operation that was woken and then cancelled does not wait again
+  // So that an operation that was woken and then cancelled does not wait again.
+  std::uint32_t cancellations_ = 0;
 };
 
 }  // namespace sluice::net

@@ -5,9 +5,11 @@
 #include <cstdlib>
 #include <exception>
 #include <iterator>
+#include <system_error>
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/co_spawn.hpp>
+#include <asio/error.hpp>
 #include <asio/experimental/as_tuple.hpp>
 #include <asio/use_awaitable.hpp>
 
@@ -17,6 +19,18 @@ namespace sluice::net {
 namespace {
 
 constexpr std::chrono::milliseconds kCancelAgainAfter{100};
+
+// What a task that never came to run throws when it is cancelled: it had no chance to ask for error codes
+// instead.
+bool is_cancellation(const std::exception_ptr& failure) noexcept {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::system_error& e) {
+    return e.code() == asio::error::operation_aborted;
+  } catch (...) {
+    return false;
+  }
+}
 
 [[noreturn]] void task_failed(const char* name, const std::exception_ptr& failure) noexcept {
   try {
@@ -44,7 +58,7 @@ bool TaskGroup::spawn(const char* name, asio::awaitable<void> task) {
   asio::co_spawn(
       executor_, std::move(task),
       asio::bind_cancellation_slot(place->signal.slot(), [this, place](const std::exception_ptr& failure) {
-        if (failure) task_failed(place->name, failure);
+        if (failure && !(stopping_ && is_cancellation(failure))) task_failed(place->name, failure);
         tasks_.erase(place);
         if (tasks_.empty()) empty_.cancel();
       }));

@@ -11,9 +11,9 @@
 namespace sluice::net {
 
 // Owns coroutines that run beside each other on one thread. The group must outlive them: stop() and await it
-// before destruction; the destructor asserts that none is left. A coroutine that ends by an exception is a
-// fault of ours: its name is printed, the program ends. Coroutines are cancelled with
-// cancellation_type::terminal.
+// before destruction; the destructor asserts that none is left. A coroutine that ends by an exception, other
+// than its cancellation by stop(), is a fault of ours: its name is printed, the program ends. Coroutines are
+// cancelled with cancellation_type::terminal.
 class TaskGroup {
  public:
   explicit TaskGroup(asio::any_io_executor executor);

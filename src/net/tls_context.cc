@@ -76,8 +76,7 @@ Result<void> set_common(SSL_CTX* context, TlsVersions versions, const std::strin
 
 Result<void> load_certificate(SSL_CTX* context, const std::string& certificate_file,
                               const std::string& key_file, std::string& problem) {
-  if (certificate_file.empty())
-    return failure(problem, "", "no certificate file is set for TLS");
+  if (certificate_file.empty()) return failure(problem, "", "no certificate file is set for TLS");
   if (key_file.empty()) {
     return failure(problem, "certificate file " + certificate_file, "no key file is set for it");
   }

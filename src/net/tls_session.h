@@ -50,6 +50,8 @@ class TlsSession {
   IoOutcome peek();
   // True when read() can give an answer although the socket may have nothing: never wait on the socket then.
   bool answers_without_socket() const noexcept;
+  // True when the front part of a record has come, of which nothing can be told yet.
+  bool holds_part_of_record() const noexcept { return drained_ && SSL_has_pending(ssl_) != 0; }
   // Sends close_notify if the socket takes it at once, and only on a healthy session.
   void close_notify() noexcept;
 

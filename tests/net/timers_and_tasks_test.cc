@@ -2,6 +2,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include <asio/co_spawn.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/this_coro.hpp>
 #include <gtest/gtest.h>
@@ -93,6 +94,19 @@ TEST(TaskGroup, StopsItsTasksAndRefusesNewOnes) {
   io.restart();
   io.run();
   EXPECT_FALSE(ran);
+}
+
+TEST(TaskGroup, StopsATaskThatHasYetToRun) {
+  asio::io_context io(1);
+  TaskGroup group(io.get_executor());
+  int cancelled = 0;
+  // The stopper was spawned first, so it runs first.
+  asio::co_spawn(
+      io, [](TaskGroup& g) -> asio::awaitable<void> { co_await g.stop(); }(group),
+      [](const std::exception_ptr& failure) { EXPECT_FALSE(failure); });
+  group.spawn("sleep", sleep_until_cancelled(cancelled));
+  io.run();
+  EXPECT_EQ(group.size(), 0u);
 }
 
 TEST(TaskGroup, WaitsForTasksThatEndByThemselves) {
