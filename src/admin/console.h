@@ -60,8 +60,9 @@ class ConsoleSession {
   // What to write now; empty when there is nothing. Encodes more rows as earlier ones are taken away.
   Bytes take_output();
 
- private:
   class Impl;
+
+ private:
   std::shared_ptr<Impl> impl_;
 };
 

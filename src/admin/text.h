@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace sluice::admin {
+
+// Names and keywords compare without regard to ASCII case.
+bool same_word(std::string_view a, std::string_view b) noexcept;
+
+bool valid_utf8(std::string_view text) noexcept;
+
+// The text itself where every client can display it: bytes that are no UTF-8, and zero bytes, become '?'.
+// Names of users, databases and applications come from clients and may hold anything.
+std::string displayable(std::string_view text);
+
+// At most `length` bytes of displayable(text), cut at a character, with "..." behind when something is
+// missing.
+std::string shortened(std::string_view text, std::size_t length);
+
+// The candidate fewest edits away from `word`, if that is at most a third of its length and two at least;
+// ties: the first; empty when none is near. Words longer than 64 bytes are near nothing.
+std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
+
+}  // namespace sluice::admin

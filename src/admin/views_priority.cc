@@ -1,0 +1,106 @@
+#include "admin/view_builder.h"
+
+namespace sluice::admin {
+namespace {
+
+View replicas_view() {
+  using R = ReplicaRow;
+  return list_view<R>(
+      "REPLICAS", "Replicas and the primary: pool, sessions, health.", Part::Replicas, &Snapshot::replicas,
+      {column<&R::name>("name"),
+       column<&R::host>("host"),
+       column<&R::port>("port"),
+       column<&R::role>("role", "replica or primary."),
+       column<&R::pool>("pool", "Class that it serves now, or mixed."),
+       column<&R::borrowed>("borrowed", "Whether that class has it by borrowing."),
+       column<&R::up>("up", "Whether health checks find it usable."),
+       column<&R::draining>("draining"),
+       computed<R>("sessions", ColumnType::Int8, "Sessions assigned to it now.",
+                   [](const R& r) {
+                     std::int64_t sum = 0;
+                     for (const auto& [name, count] : r.loads)
+                       sum += count;
+                     return Cell(sum);
+                   }),
+       column<&R::loads>("loads", "The same per class."),
+       column<&R::servers_active>("sv_active", "Server connections that serve a session."),
+       column<&R::servers_idle>("sv_idle", "Kept for a next session."),
+       column<&R::in_recovery>("in_recovery"),
+       column<&R::lag>("lag_ms", "Replay lag in milliseconds."),
+       column<&R::lag_bytes>("lag_bytes"),
+       column<&R::probe_last>("probe_us", "Last SELECT 1 of the health check, in microseconds."),
+       column<&R::probe_median>("probe_median_us", "Median of the recent ones."),
+       column<&R::age>("checked_ms_ago", "Since a check was last answered."),
+       column<&R::probe_failures>("failures", "Failed checks in a row."),
+       column<&R::sessions_total>("sessions_total", "Sessions ever assigned."),
+       column<&R::errors_total>("errors_total", "Failed connects and lost server connections."),
+       column<&R::last_error>("last_error")});
+}
+
+View classes_view() {
+  using C = ClassRow;
+  return list_view<C>(
+      "CLASSES", "Priority classes: parameters, sessions, response times.", Part::Classes, &Snapshot::classes,
+      {column<&C::name>("name"), column<&C::priority>("priority", "0 is the highest."),
+       column<&C::saturation>("saturation", "Sessions per replica from which the class borrows."),
+       column<&C::return_ratio>("return_ratio", "Share of saturation below which it returns a replica."),
+       column<&C::floor>("floor", "Replicas it keeps when a higher class borrows."),
+       column<&C::target>("target", "Replicas it should have."),
+       column<&C::max_sessions>("max_sessions", "0: no limit."),
+       column<&C::replicas>("replicas", "Live replicas in its pool now."),
+       column<&C::borrowed>("borrowed", "Of these, held by borrowing."), column<&C::sessions>("sessions"),
+       column<&C::waiting>("waiting", "Sessions that wait for a replica."),
+       column<&C::outcomes>("outcomes", "Decisions by outcome since the start."),
+       computed<C>("median_us", ColumnType::Int8, "Median response time, microseconds.",
+                   [](const C& c) { return to_cell(c.response.median); }),
+       computed<C>("p95_us", ColumnType::Int8, "95th percentile.",
+                   [](const C& c) { return to_cell(c.response.p95); }),
+       computed<C>("p99_us", ColumnType::Int8, "99th percentile.",
+                   [](const C& c) { return to_cell(c.response.p99); })});
+}
+
+View hosts_view() {
+  using H = HostRow;
+  return list_view<H>(
+      "HOSTS", "Compute hosts that clients come from.", Part::Hosts, &Snapshot::hosts,
+      {column<&H::name>("name"), column<&H::networks>("networks"), column<&H::sessions>("sessions"),
+       column<&H::rtt>("rtt_us", "Smoothed round trip to its clients, microseconds."),
+       column<&H::rtt_min>("rtt_min_us", "Shortest round trip."),
+       column<&H::age>("measured_ms_ago", "Age of both.")});
+}
+
+View decisions_view() {
+  using D = DecisionRow;
+  return list_view<D>(
+      "DECISIONS", "The last thousand assignments with their reasons, oldest first.", Part::Decisions,
+      &Snapshot::decisions,
+      {column<&D::number>("number"), column<&D::time>("time"),
+       column<&D::client>("client", "id in SHOW CLIENTS."), column<&D::user>("user"),
+       column<&D::database>("database"), column<&D::priority_class>("class"),
+       column<&D::host>("host", "Compute host."), column<&D::replica>("replica", "NULL when refused."),
+       column<&D::outcome>(
+           "outcome",
+           "own, borrowed_mixed, borrowed_lower, borrowed_higher, fallback, fallback_any, refused."),
+       column<&D::wait>("wait_us", "Time until the decision, microseconds."),
+       computed<D>(
+           "changes", ColumnType::Text, "Replicas that changed pools by it: returns, then the borrowing.",
+           [](const D& d) {
+             FieldsList records;
+             for (const RoleChangeRow& c : d.changes)
+               records.push_back({{"replica", c.replica}, {"from", c.from}, {"to", c.to}, {"kind", c.kind}});
+             return Cell(std::move(records));
+           })});
+}
+
+}  // namespace
+
+std::vector<View> priority_views() {
+  std::vector<View> views;
+  views.push_back(replicas_view());
+  views.push_back(classes_view());
+  views.push_back(hosts_view());
+  views.push_back(decisions_view());
+  return views;
+}
+
+}  // namespace sluice::admin
