@@ -4,14 +4,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <asio/any_io_executor.hpp>
-#include <asio/ip/tcp.hpp>
+#include <asio/awaitable.hpp>
 
+#include "admin/http_routes.h"
 #include "admin/router_view.h"
 #include "base/result.h"
+#include "net/listener.h"
+#include "net/task_group.h"
+
+namespace sluice::net {
+class Deadline;
+}
 
 namespace sluice::admin {
 
@@ -28,6 +36,7 @@ namespace sluice::admin {
 //         request line and headers at most header_bytes_max (431), no request body (413), keep-alive.
 // Errors: start() gives what the kernel says about the address; afterwards a connection that fails just ends.
 // Thread: that of the executor, which must be one thread's, and which is the thread of the RouterView.
+// Lifetime: started once, and then stop() is awaited before destruction.
 class HttpAdmin {
  public:
   struct Settings {
@@ -36,28 +45,39 @@ class HttpAdmin {
     std::size_t connections_max = 64;
     std::size_t header_bytes_max = 8192;
     std::chrono::milliseconds header_timeout{
-        10'000};  // from the first byte, or from accept, to the end of the headers
+        10'000};  // from the first byte, or from accept, to the end of the head
     std::chrono::milliseconds keep_alive_timeout{60'000};  // between two requests
     std::chrono::milliseconds gather_timeout{10'000};      // for the router's answer (504)
     std::chrono::milliseconds write_timeout{30'000};       // to take a whole response
   };
   using MetricsText = std::function<std::string()>;
 
-  // `view` must outlive the object and any answer it still owes.
   HttpAdmin(asio::any_io_executor executor, Settings settings, RouterView& view, MetricsText metrics);
-  ~HttpAdmin();  // stop() if that was not called; the connections then end by themselves
   HttpAdmin(const HttpAdmin&) = delete;
   HttpAdmin& operator=(const HttpAdmin&) = delete;
 
-  [[nodiscard]] Result<void> start();              // binds, listens, accepts
-  asio::ip::tcp::endpoint local_endpoint() const;  // after start()
-  void stop();  // closes acceptor and connections; idempotent. The executor's thread must run on until they
-                // have ended.
-  std::size_t connection_count() const;
+  // Binds, listens, accepts. `problem` says for people what was wrong with the address.
+  [[nodiscard]] Result<void> start(std::string& problem);
+  std::uint16_t port() const;  // after start()
+  // Closes the listeners, ends the connections, returns when all are gone.
+  asio::awaitable<void> stop();
+  std::size_t connection_count() const noexcept { return connections_; }
 
  private:
-  class Server;
-  std::shared_ptr<Server> server_;
+  asio::awaitable<void> accept_from(net::Listener& listener);
+  asio::awaitable<void> serve(net::Socket socket);
+  asio::awaitable<void> serve_requests(net::Stream& stream, net::Deadline& deadline);
+  asio::awaitable<HttpResponse> answer(const HttpRequest& request);
+  asio::awaitable<std::optional<Snapshot>> gather(Part part);
+  asio::awaitable<HttpResponse> answer_view(const View& view);
+
+  asio::any_io_executor executor_;
+  Settings settings_;
+  RouterView& view_;
+  MetricsText metrics_;
+  std::vector<net::Listener> listeners_;  // not moved after start(): coroutines hold references
+  std::size_t connections_ = 0;
+  net::TaskGroup tasks_;
 };
 
 }  // namespace sluice::admin
