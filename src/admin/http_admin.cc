@@ -114,8 +114,13 @@ asio::awaitable<void> HttpAdmin::serve_requests(net::Stream& stream, net::Deadli
     }
     const bool refused = state == HttpRequestParser::State::Refused;
     deadline.reset(settings_.gather_timeout + settings_.write_timeout);
-    const HttpResponse response =
-        refused ? error_response(parser.refusal_status()) : co_await answer(parser.request());
+    // No `?:` here: GCC 12 copies the temporaries of a co_await inside one byte by byte.
+    HttpResponse response;
+    if (refused) {
+      response = error_response(parser.refusal_status());
+    } else {
+      response = co_await answer(parser.request());
+    }
     if (deadline.expired() || tasks_.stopping()) co_return;
     deadline.reset(settings_.write_timeout);
     const bool keep = !refused && parser.request().keep_alive;
