@@ -97,6 +97,7 @@ def base_config(cluster, files):
         "health_check_interval": "500ms",
         "max_client_conn": 4000,
         "cancel_rate_limit": 0,
+        "drain_timeout": "1s",
         "log_level": "info",
     }
 
@@ -122,16 +123,17 @@ def router(request):
 
 @pytest.fixture
 def make_router(tmp_path, base_config):
-    """make_router(**changes): a router of the test's own, started; `start=False` only prepares it."""
+    """make_router(**changes): a router of the test's own, started; a change to None removes the key. `start=False` only
+    prepares it, `ready=False` does not wait until a server is alive."""
     if DIRECT:
         pytest.skip("needs a router")
     made = []
 
-    def make(start=True, name=None, **changes):
+    def make(start=True, ready=True, name=None, **changes):
         config = {**base_config, **changes}
         router = Router(tmp_path, {k: v for k, v in config.items() if v is not None}, name or f"router{len(made)}")
         made.append(router)
-        return router.start() if start else router
+        return router.start(ready) if start else router
 
     yield make
     for router in made:

@@ -6,6 +6,8 @@ import re
 import signal
 import socket
 import subprocess
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import psycopg2
@@ -78,6 +80,7 @@ class Router(Front):
         self.port = free_port()
         self.config.setdefault("listen_addr", "127.0.0.1")
         self.config.setdefault("listen_port", self.port)
+        self.config.setdefault("admin_port", free_port())
         self.config_file = directory / f"{name}.yaml"
         self.log_file = directory / f"{name}.log"
         self.process = None
@@ -89,7 +92,8 @@ class Router(Front):
         self.config = {key: value for key, value in self.config.items() if value is not None}
         self.config_file.write_text(json.dumps(self.config, indent=1) + "\n")
 
-    def start(self):
+    def start(self, ready=True):
+        """Starts the process and waits until it listens and, with `ready`, until /readyz says that a server is alive."""
         if not BINARY.exists():
             raise AssertionError(f"no program under test at {BINARY}; set SLUICE_BINARY")
         self.write_config()
@@ -97,7 +101,31 @@ class Router(Front):
             self.process = subprocess.Popen([BINARY, "router", "-c", self.config_file], stdin=subprocess.DEVNULL,
                                             stdout=log, stderr=subprocess.STDOUT, cwd=self.directory)
         wait_until(self._accepts, 20, f"{self.name} to listen")
+        if ready:
+            wait_until(lambda: self.http("/readyz")[0] == 200, 20, f"{self.name} to be ready")
         return self
+
+    def http(self, path, method="GET"):
+        """(status, body) of a request to the admin port; status 0 if nobody answers."""
+        request = urllib.request.Request(f"http://{self.host}:{self.config['admin_port']}{path}", method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=5) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as refusal:
+            return refusal.code, refusal.read().decode()
+        except OSError:
+            return 0, ""
+
+    def metric(self, name, **labels):
+        """The sum of the samples of `name` whose labels include `labels`."""
+        total = 0.0
+        for line in self.http("/metrics")[1].splitlines():
+            found = re.match(r"(\w+)(\{(.*)\})? (\S+)$", line)
+            if found and found.group(1) == name:
+                have = dict(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', found.group(3) or ""))
+                if all(have.get(key) == value for key, value in labels.items()):
+                    total += float(found.group(4))
+        return total
 
     def _accepts(self):
         if self.process.poll() is not None:
