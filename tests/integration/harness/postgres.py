@@ -234,9 +234,8 @@ class Cluster:
                            timeout, f"{server.name} to replay {lsn}")
 
     def stop(self):
-        for server in reversed(self.servers):
-            if server.running():
-                server.stop("immediate")
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(lambda server: server.stop("immediate"), self.servers))
 
     def secrets(self):
         """[(role, stored password)] as the primary keeps them: what PgBouncer's userlist.txt holds."""
