@@ -1,0 +1,177 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "base/bytes.h"
+#include "protocol/error_scanner.h"
+#include "protocol/header_walker.h"
+#include "protocol/outstanding_queue.h"
+
+namespace sluice::protocol {
+
+enum class SampleKind { Completed, Failed };
+
+// Watches both directions of a relayed session, from the ReadyForQuery that ends the start-up, and knows what
+// the server still owes the client. Walks headers only; of bodies it looks at ReadyForQuery's status and
+// ErrorResponse's severity and SQLSTATE. A message counts once its last byte has passed.
+//
+// Rules:  PostgreSQL manual, "Message Flow", and the behaviour of the server's message loop:
+//         - Query and FunctionCall end with ReadyForQuery, also after an error; Sync is answered by
+//         ReadyForQuery.
+//         - An error while Parse, Bind, Describe, Execute or Close is at work makes the server discard
+//         everything up
+//           to the next Sync, Query and FunctionCall included.
+//         - COPY FROM STDIN reads the client's messages itself and drops Sync and Flush until CopyDone or
+//         CopyFail.
+//           Outside a COPY, CopyData, CopyDone and CopyFail are ignored.
+// Doubt:  a COPY FROM STDIN that fails after its CopyInResponse may or may not have read the Syncs sent
+// during it (a
+//         COPY to a view fails before it reads anything). Nothing on the wire tells which at that moment;
+//         until the server's next answers do, clean_for_reuse() is false and owes_answer() leaves those Syncs
+//         out.
+// Samples: one service time per CommandComplete, EmptyQueryResponse, PortalSuspended, FunctionCallResponse or
+//         ErrorResponse: from the arrival of the work or the end of what was answered before it, whichever is
+//         later. A COPY BOTH (replication stream) gives none.
+// Cost:   O(1) per message; no allocation unless a client pipelines more than 32 runs (see OutstandingQueue).
+// Thread: one.
+class SessionTracker {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+  // Runs after which full() asks the owner to stop reading the client. What one read adds beyond is still
+  // taken.
+  static constexpr std::size_t kOutstandingRunsMax = 256;
+
+  enum class FrontendEnd { None, Terminate, Malformed };
+  // forward_bytes: how many of the bytes given belong to the server. Terminate: those before Terminate, which
+  // is not forwarded. Malformed: through the header with the bad type or length, so that the server itself
+  // judges it; read nothing more. Both are final: further calls forward nothing.
+  struct FrontendScan {
+    std::size_t forward_bytes;
+    FrontendEnd end;
+  };
+  FrontendScan on_frontend(ByteView bytes, TimePoint now);
+
+  // Observer: on_sample(std::chrono::nanoseconds service, SampleKind), on_error(const ErrorClass&),
+  // on_ready(char status), on_transaction_end(std::chrono::nanoseconds since its first message). Not
+  // re-entrant. After garbage (backend_malformed()) nothing is looked at any more.
+  template <class Observer>
+  void on_backend(ByteView bytes, TimePoint now, Observer& observer);
+
+  // The client did not read for that long while the server had something for it: no part of a service time.
+  void on_stall(std::chrono::nanoseconds client_stall) noexcept { work_start_ += client_stall; }
+
+  // A Query, FunctionCall or Sync waits for its ReadyForQuery, or an extended batch has not been ended by a
+  // Sync (even when all its messages are answered: the server holds its transaction open).
+  bool owes_answer() const noexcept { return !outstanding_.empty() || batch_ != Batch::Closed; }
+  // Of the last ReadyForQuery: I idle (also before the first), T in a transaction block, E in a failed one.
+  char transaction_status() const noexcept { return status_; }
+  // Nothing owed or in doubt, status I, both directions between messages, no COPY, neither side broken.
+  bool clean_for_reuse() const noexcept;
+  // The server sent an impossible length, or a ReadyForQuery that is none.
+  bool backend_malformed() const noexcept { return backend_malformed_; }
+  // The server ended the session with an ErrorResponse FATAL or PANIC of its own.
+  bool fatal_seen() const noexcept { return fatal_seen_; }
+  // Both directions between two messages: a message of ours may be put into the stream to the client.
+  bool backend_at_boundary() const noexcept { return backend_.at_boundary(); }
+  bool frontend_at_boundary() const noexcept { return frontend_.at_boundary(); }
+  // Stop reading the client until the server has answered.
+  bool full() const noexcept { return outstanding_.run_count() >= kOutstandingRunsMax; }
+
+  bool check_invariant() const noexcept;
+
+ private:
+  // The extended batch as the client has left it: Skipping is a batch in which the server met an error and
+  // waits for a Sync that the client has not sent yet.
+  enum class Batch : std::uint8_t { Closed, Open, Skipping };
+  // In: the server reads COPY data. InEnded: and the client has ended it. Both: a replication stream.
+  enum class Copy : std::uint8_t { None, In, InEnded, Both };
+
+  // What one backend message leads to.
+  struct Effect {
+    std::optional<SampleKind> sample;
+    bool transaction_ended = false;
+  };
+
+  void on_frontend_message(char type, TimePoint now);
+  void on_request(Request request, TimePoint now);
+  Effect on_backend_message(char type);
+  Effect on_completion(char type);
+  Effect on_error(const ErrorClass& error);
+  Effect on_ready(char status, TimePoint now);
+  void on_copy_in();
+  void on_ready_in_doubt();
+  void skip_to_sync();
+  void after_pop();
+  void pop() {
+    outstanding_.pop();
+    after_pop();
+  }
+
+  HeaderWalker frontend_;
+  HeaderWalker backend_;
+  FrontendEnd frontend_end_ = FrontendEnd::None;
+  Batch batch_ = Batch::Closed;
+  Copy copy_ = Copy::None;
+  char status_ = 'I';
+  char ready_status_ = 0;  // of the ReadyForQuery being read
+  bool backend_malformed_ = false;
+  bool fatal_seen_ = false;
+  bool working_ = false;               // work_start_ belongs to outstanding work
+  bool answered_ = false;              // the oldest request has had an answer since the last ReadyForQuery
+  bool failed_ = false;                // an error was counted since the last ReadyForQuery
+  bool lost_track_ = false;            // requests went by while it was in doubt whether the server skips them
+  std::uint32_t swallowed_syncs_ = 0;  // by the present COPY, as far as we know
+  std::uint32_t doubtful_syncs_ = 0;   // of a failed COPY: may still be answered
+  TimePoint work_start_{};
+  TimePoint transaction_start_{};
+  ErrorScanner error_;
+  OutstandingQueue outstanding_;
+};
+
+template <class Observer>
+void SessionTracker::on_backend(ByteView bytes, TimePoint now, Observer& observer) {
+  while (!backend_malformed_) {
+    if (!backend_.in_body()) {
+      if (!backend_.take_header(bytes)) return;
+      if (!backend_.length_valid() || (backend_.type() == 'Z' && backend_.body_left() != 1)) [[unlikely]] {
+        backend_malformed_ = true;
+        return;
+      }
+    }
+    const ByteView piece = backend_.take_body(bytes);
+    const char type = backend_.type();
+    if (type == 'E') [[unlikely]]
+      error_.feed(piece);
+    if (type == 'Z' && !piece.empty()) ready_status_ = std::to_integer<char>(piece[0]);
+    if (backend_.in_body()) return;
+
+    Effect effect;
+    if (type == 'Z') {
+      effect = on_ready(ready_status_, now);
+      if (backend_malformed_) return;
+    } else if (type == 'E') {
+      const ErrorClass error = error_.finish();
+      effect = on_error(error);
+      observer.on_error(error);
+    } else {
+      effect = on_backend_message(type);
+    }
+    if (effect.sample) {
+      observer.on_sample(now > work_start_ ? now - work_start_ : TimePoint::duration{}, *effect.sample);
+      work_start_ = now;
+    }
+    if (type == 'Z') {
+      if (effect.transaction_ended) {
+        observer.on_transaction_end(now - transaction_start_);
+        transaction_start_ = now;
+      }
+      work_start_ = now;
+      observer.on_ready(status_);
+    }
+  }
+}
+
+}  // namespace sluice::protocol
