@@ -1,0 +1,141 @@
+#include "config/match.h"
+
+#include <algorithm>
+
+namespace sluice::config {
+namespace {
+
+bool contains_text(std::span<const std::string> list, std::string_view text) {
+  return list.empty() || std::find(list.begin(), list.end(), text) != list.end();
+}
+
+bool in_networks(const Networks& networks, const Address& address) {
+  return networks.empty() || contains_any(networks, address);
+}
+
+bool has_role(std::span<const std::string> wanted, std::span<const std::string> roles) {
+  return wanted.empty() || std::any_of(roles.begin(), roles.end(), [&](const std::string& role) {
+           return std::find(wanted.begin(), wanted.end(), role) != wanted.end();
+         });
+}
+
+bool tls_matches(TlsUse use, bool tls) {
+  switch (use) {
+    case TlsUse::Any:
+      return true;
+    case TlsUse::Required:
+      return tls;
+    case TlsUse::Off:
+      return !tls;
+  }
+  return false;
+}
+
+bool rule_matches(const ClassRule& rule, const ClientFacts& facts) {
+  return matches_any(rule.user, facts.user) && matches_any(rule.database, facts.database) &&
+         matches_any(rule.application_name, facts.application_name) &&
+         in_networks(rule.network, facts.address) && contains_text(rule.listener, facts.listener) &&
+         (rule.certificate_name.empty() ||
+          (!facts.certificate_name.empty() && matches_any(rule.certificate_name, facts.certificate_name))) &&
+         has_role(rule.role, facts.roles);
+}
+
+bool trusts_host_option(const Options& options, const ClientFacts& facts) {
+  const bool by_user =
+      !options.trust_host_option_users.empty() && matches_any(options.trust_host_option_users, facts.user);
+  return by_user || contains_any(options.trust_host_option_networks, facts.address);
+}
+
+}  // namespace
+
+// Greedy with one point to come back to, the last star: quadratic at worst, whatever the pattern.
+bool matches_pattern(std::string_view pattern, std::string_view text) {
+  std::size_t p = 0;
+  std::size_t star = pattern.npos;
+  std::size_t star_text = 0;
+  for (std::size_t t = 0; t < text.size();) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      star_text = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != pattern.npos) {
+      p = star + 1;
+      t = ++star_text;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*')
+    ++p;
+  return p == pattern.size();
+}
+
+bool matches_any(std::span<const std::string> patterns, std::string_view text) {
+  return patterns.empty() || std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+           return matches_pattern(pattern, text);
+         });
+}
+
+const HbaRule* find_hba_rule(const Config& config, const ClientFacts& facts) {
+  const auto rule = std::find_if(config.hba.begin(), config.hba.end(), [&](const HbaRule& r) {
+    return in_networks(r.network, facts.address) && matches_any(r.user, facts.user) &&
+           matches_any(r.database, facts.database) && tls_matches(r.tls, facts.tls);
+  });
+  return rule == config.hba.end() ? nullptr : &*rule;
+}
+
+std::optional<std::size_t> class_index(const Config& config, std::string_view name) {
+  for (std::size_t i = 0; i < config.classes.size(); ++i)
+    if (config.classes[i].name == name) return i;
+  return std::nullopt;
+}
+
+std::size_t find_class(const Config& config, const ClientFacts& facts, std::string_view requested_class) {
+  if (!requested_class.empty()) {
+    const std::optional<std::size_t> requested = class_index(config, requested_class);
+    // Without a list nobody may ask, unlike elsewhere, where no list means anybody.
+    if (requested && !config.classes[*requested].may_request.empty() &&
+        matches_any(config.classes[*requested].may_request, facts.user))
+      return *requested;
+  }
+  const auto rule = std::find_if(config.rules.begin(), config.rules.end(),
+                                 [&](const ClassRule& r) { return rule_matches(r, facts); });
+  const std::string& name = rule == config.rules.end() ? config.options.default_class : rule->class_name;
+  return class_index(config, name).value_or(config.classes.empty() ? 0 : config.classes.size() - 1);
+}
+
+bool uses_roles(const Config& config) {
+  return std::any_of(config.rules.begin(), config.rules.end(),
+                     [](const ClassRule& r) { return !r.role.empty(); });
+}
+
+const OriginHost* find_host(const Config& config, const ClientFacts& facts, std::string_view requested_host) {
+  if (!requested_host.empty() && trusts_host_option(config.options, facts)) {
+    const auto named = std::find_if(config.hosts.begin(), config.hosts.end(),
+                                    [&](const OriginHost& h) { return h.name == requested_host; });
+    if (named != config.hosts.end()) return &*named;
+  }
+  const OriginHost* best = nullptr;
+  int best_bits = -1;
+  for (const OriginHost& host : config.hosts) {
+    for (const Network& network : host.networks) {
+      if (network.prefix_bits <= best_bits || !contains(network, facts.address)) continue;
+      best = &host;
+      best_bits = network.prefix_bits;
+    }
+  }
+  return best;
+}
+
+const Database* find_database(const Config& config, std::string_view name) {
+  const Database* any = nullptr;
+  for (const Database& database : config.databases) {
+    if (database.name == name && name != "*") return &database;
+    if (database.name == "*" && any == nullptr) any = &database;
+  }
+  return any;
+}
+
+}  // namespace sluice::config
