@@ -72,7 +72,7 @@ struct Passwords {
 struct Config {
   std::string path;  // file it came from
   Options options;
-  std::vector<Listener> listeners;     // at least one; from listen_addr and listen_port where none is listed
+  std::vector<Listener> listeners;     // at least one; those of listen_addr and listen_port first
   std::vector<Server> replicas;        // order decides ties
   std::optional<Server> primary;       // present where any database has target: primary
   std::vector<PriorityClass> classes;  // highest first, at least one

@@ -5,12 +5,51 @@
 namespace sluice::config {
 namespace {
 
-#define READ_AND_PRINT(kind_, member)                                          \
-  [](const Limits& limits) { return KindText<kind::kind_>::expects(limits); }, \
-      [](Record& record, const Node& node, const Limits& limits) {             \
-        return KindText<kind::kind_>::read(node, limits, record.member);       \
-      },                                                                       \
-      [](const Record& record) { return KindText<kind::kind_>::print(record.member); }
+std::string bare(std::chrono::seconds value) {
+  return std::to_string(value.count());
+}
+std::string bare(std::chrono::milliseconds value) {
+  return std::to_string(value.count());
+}
+std::string bare(std::uint32_t value) {
+  return std::to_string(value);
+}
+std::string bare(std::uint64_t value) {
+  return std::to_string(value);
+}
+std::string bare(bool value) {
+  return value ? "1" : "0";
+}
+std::string bare(const std::string& value) {
+  return value;
+}
+std::string bare(Ratio value) {
+  return value.to_string();
+}
+std::string bare(const std::vector<std::string>& value) {
+  std::string out;
+  for (const std::string& text : value)
+    out += (out.empty() ? "" : ",") + text;
+  return out;
+}
+std::string bare(const Networks& value) {
+  std::vector<std::string> texts;
+  for (const Network& network : value)
+    texts.push_back(to_string(network));
+  return bare(texts);
+}
+template <class E>
+requires std::is_enum_v<E> std::string bare(E value) {
+  return std::string(word_of(value));
+}
+
+#define HANDLE(kind_, member)                                                           \
+  [](const Limits& limits) { return KindText<kind::kind_>::expects(limits); },          \
+      [](Record& record, const Node& node, const Limits& limits) {                      \
+        return KindText<kind::kind_>::read(node, limits, record.member);                \
+      },                                                                                \
+      [](const Record& record) { return KindText<kind::kind_>::print(record.member); }, \
+      [](const Record& record) { return bare(record.member); }
 
 struct OptionFields {
   using Record = Options;
@@ -27,7 +66,7 @@ struct OptionFields {
                     Secrecy::secrecy,                            \
                     Presence::Optional,                          \
                     help,                                        \
-                    READ_AND_PRINT(kind_, name)});
+                    HANDLE(kind_, name)});
 #include "config/options.def"
 #undef X
 #undef GROUP
@@ -45,7 +84,7 @@ struct OptionFields {
                 Secrecy::Public,                                  \
                 Presence::presence,                               \
                 help,                                             \
-                READ_AND_PRINT(kind_, member)},
+                HANDLE(kind_, member)},
 
 }  // namespace
 
@@ -127,7 +166,7 @@ std::span<const ListKey> list_keys() {
        "How clients authenticate: the first rule whose keys all match; no match is refused. Without this "
        "list: auth_type."},
       {"listeners", Apply::Restart,
-       "Addresses to accept clients on, where listen_addr and listen_port are not enough."},
+       "Addresses to accept clients on, besides listen_addr and listen_port where these are given."},
   };
   return kKeys;
 }

@@ -34,7 +34,8 @@ struct Field {
   std::string (*expects)(const Limits&);  // "a number of seconds from 1 to 600"
   // Reads the node into the record. Empty: done. Else what is wrong; the record is unchanged.
   std::string (*read)(R&, const Node&, const Limits&);
-  std::string (*print)(const R&);  // as it would stand in the file; "" prints as ""
+  std::string (*print)(const R&);  // as it stands in a file: quotes where needed, times and sizes with a unit
+  std::string (*console)(const R&);  // bare: no quotes, times and sizes as numbers in the kind's unit
 };
 
 template <class R>

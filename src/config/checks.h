@@ -1,0 +1,15 @@
+#pragma once
+
+#include "config/config.h"
+#include "config/reporter.h"
+
+// What no single value shows: settings that contradict each other or refer to nothing. Each looks at the
+// completed configuration and reports under the keys that the user wrote.
+namespace sluice::config {
+
+void check_pools(const Config&, Reporter&);           // classes, replicas, rules, hosts, databases, listeners
+void check_authentication(const Config&, Reporter&);  // ways in, and the way on to the servers of each
+void check_tls(const Config&, Reporter&);
+void check_limits(const Config&, Reporter&);  // numbers that make no sense together
+
+}  // namespace sluice::config

@@ -1,0 +1,140 @@
+#include "config/complete.h"
+
+#include <algorithm>
+
+#include "config/file_text.h"
+#include "config/userlist.h"
+
+namespace sluice::config {
+namespace {
+
+constexpr std::size_t kPasswordBytesMax = 1024;
+
+std::string host_and_port(const std::string& host, std::uint32_t port) {
+  const bool bracketed = host.find(':') != host.npos;
+  return (bracketed ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+// Replicas each of the two usual classes starts with. The paper's split is 2 / 2 / 1 Mixed of five; fewer
+// replicas leave one Mixed as long as both classes have one, and a single replica is Mixed.
+std::uint32_t usual_target(std::size_t replica_count) {
+  if (replica_count < 2) return 0;
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>((replica_count - 1) / 2, 1, 2));
+}
+
+std::vector<PriorityClass> usual_classes(std::size_t replica_count) {
+  const std::uint32_t target = usual_target(replica_count);
+  PriorityClass premium;
+  premium.name = "premium";
+  premium.target = target;
+  PriorityClass freemium;
+  freemium.name = "freemium";
+  freemium.return_ratio = *Ratio::parse("0.80");
+  freemium.target = target;
+  freemium.floor = std::min<std::uint32_t>(1, target);
+  return {premium, freemium};
+}
+
+HbaRule rule_of(const Options& options) {
+  HbaRule rule;
+  rule.method = options.auth_type;
+  if (options.auth_type == AuthMethod::Trust && !options.trust_anywhere)
+    rule.network = {*parse_network("127.0.0.0/8"), *parse_network("::1"), *parse_network("unix")};
+  if (options.auth_type == AuthMethod::Cert) rule.tls = TlsUse::Required;
+  return rule;
+}
+
+void read_password(const std::string& key, const std::string& path, std::string& password,
+                   Reporter& reporter) {
+  if (path.empty()) return;
+  FileText file = read_file(path, kPasswordBytesMax);
+  if (!file.text) return reporter.error(key, path + " " + file.problem);
+  if (file.others_can_read)
+    reporter.warning(key, path + " can be read by every user of this machine", "chmod o-r " + path);
+  std::string& text = *file.text;
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r'))
+    text.pop_back();
+  if (text.empty()) return reporter.error(key, path + " is empty");
+  if (text.find('\n') != text.npos || text.find('\0') != text.npos)
+    return reporter.error(key, path + " holds more than one line");
+  password = std::move(text);
+}
+
+void read_users(Config& config, Reporter& reporter) {
+  const std::string& path = config.options.auth_file;
+  if (path.empty()) return;
+  const FileText file = read_file(path, kUserlistBytesMax);
+  if (!file.text) return reporter.error("auth_file", path + " " + file.problem);
+  if (file.others_can_read)
+    reporter.warning("auth_file", path + " can be read by every user of this machine", "chmod o-r " + path);
+  config.users = parse_userlist(*file.text, path, reporter.problems());
+  const auto plain = std::count_if(config.users.begin(), config.users.end(), [](const UserEntry& user) {
+    return secret_kind(user.secret) == SecretKind::Plain;
+  });
+  if (plain > 0)
+    reporter.warning("auth_file",
+                     path + " holds " + std::to_string(plain) + " plain password" + (plain == 1 ? "" : "s"),
+                     "SCRAM verifiers, as in pg_authid.rolpassword, do as well and give nothing away");
+}
+
+void look_at_file(const std::string& key, const std::string& path, bool secret, Reporter& reporter) {
+  constexpr std::size_t kPemBytesMax = std::size_t{16} << 20;
+  if (path.empty()) return;
+  const FileText file = read_file(path, kPemBytesMax);
+  if (!file.text) return reporter.error(key, path + " " + file.problem);
+  if (secret && file.others_can_read)
+    reporter.warning(key, path + " can be read by every user of this machine", "chmod o-r " + path);
+}
+
+}  // namespace
+
+void complete(Config& config, const Reporter& reporter) {
+  Options& options = config.options;
+  for (std::string* const path :
+       {&options.auth_file, &options.auth_password_file, &options.server_password_file,
+        &options.health_check_password_file, &options.client_tls_cert_file, &options.client_tls_key_file,
+        &options.client_tls_ca_file, &options.server_tls_cert_file, &options.server_tls_key_file})
+    *path = path_from(config.path, *path);
+  if (options.server_tls_ca_file != "system")
+    options.server_tls_ca_file = path_from(config.path, options.server_tls_ca_file);
+
+  if (!reporter.given("listeners") || reporter.given("listen_addr") || reporter.given("listen_port")) {
+    for (const std::string& address : options.listen_addr) {
+      Listener& listener = config.listeners.emplace_back();
+      listener.address = address;
+      listener.port = options.listen_port;
+    }
+  }
+  for (Listener& listener : config.listeners)
+    if (listener.name.empty())
+      listener.name = listener.address.starts_with('/') ? listener.address
+                                                        : host_and_port(listener.address, listener.port);
+  for (Server& replica : config.replicas)
+    if (replica.name.empty()) replica.name = host_and_port(replica.host, replica.port);
+  if (config.primary && config.primary->name.empty())
+    config.primary->name = host_and_port(config.primary->host, config.primary->port);
+
+  if (!reporter.given("classes")) config.classes = usual_classes(config.replicas.size());
+  if (options.default_class.empty() && !config.classes.empty())
+    options.default_class = config.classes.back().name;
+  if (!reporter.given("databases")) config.databases.emplace_back().name = "*";
+  if (!reporter.given("hba")) config.hba = {rule_of(options)};
+}
+
+void read_secret_files(Config& config, Reporter& reporter) {
+  const Options& options = config.options;
+  read_users(config, reporter);
+  read_password("auth_password_file", options.auth_password_file, config.passwords.auth_user, reporter);
+  read_password("server_password_file", options.server_password_file, config.passwords.server_user, reporter);
+  read_password("health_check_password_file", options.health_check_password_file,
+                config.passwords.health_check_user, reporter);
+  look_at_file("client_tls_cert_file", options.client_tls_cert_file, false, reporter);
+  look_at_file("client_tls_key_file", options.client_tls_key_file, true, reporter);
+  look_at_file("client_tls_ca_file", options.client_tls_ca_file, false, reporter);
+  if (options.server_tls_ca_file != "system")
+    look_at_file("server_tls_ca_file", options.server_tls_ca_file, false, reporter);
+  look_at_file("server_tls_cert_file", options.server_tls_cert_file, false, reporter);
+  look_at_file("server_tls_key_file", options.server_tls_key_file, true, reporter);
+}
+
+}  // namespace sluice::config

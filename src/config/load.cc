@@ -1,0 +1,76 @@
+#include <algorithm>
+#include <tuple>
+
+#include "config/checks.h"
+#include "config/complete.h"
+#include "config/config.h"
+#include "config/file_text.h"
+#include "config/read_tree.h"
+#include "config/reporter.h"
+#include "config/yaml_tree.h"
+
+namespace sluice::config {
+namespace {
+
+// The configuration's own file first, by line; then the others, in the order in which they were read.
+void sort_problems(Problems& problems, const std::string& file) {
+  std::stable_sort(problems.begin(), problems.end(), [&](const Problem& a, const Problem& b) {
+    const bool a_other = a.file != file;
+    const bool b_other = b.file != file;
+    if (a_other || b_other) return a_other < b_other;
+    return std::tie(a.line, a.column) < std::tie(b.line, b.column);
+  });
+}
+
+}  // namespace
+
+LoadOutcome load(const std::string& path) {
+  const FileText file = read_file(path, kFileBytesMax);
+  if (file.text) return load_text(*file.text, path);
+  LoadOutcome outcome;
+  outcome.problems.push_back({path, 0, 0, Severity::Error, "", file.problem, ""});
+  return outcome;
+}
+
+LoadOutcome load_text(std::string_view yaml, const std::string& path) {
+  LoadOutcome outcome;
+  const auto config = std::make_shared<Config>();
+  config->path = path;
+  Reporter reporter(path, outcome.problems);
+  if (const std::optional<Node> root = parse_yaml(yaml, path, outcome.problems)) {
+    read_tree(*root, *config, reporter);
+    complete(*config, reporter);
+    read_secret_files(*config, reporter);
+    check_pools(*config, reporter);
+    check_authentication(*config, reporter);
+    check_tls(*config, reporter);
+    check_limits(*config, reporter);
+    // The policy core judges for itself what it is given; what it refuses and we did not would end the
+    // router.
+    const std::optional<std::string> refused = policy::problem_of(pool_config(*config));
+    if (refused && !has_errors(outcome.problems)) reporter.error("classes", *refused);
+  }
+  sort_problems(outcome.problems, path);
+  if (!has_errors(outcome.problems)) outcome.config = config;
+  return outcome;
+}
+
+policy::PoolConfig pool_config(const Config& config) {
+  policy::PoolConfig pools;
+  pools.policy = config.options.policy;
+  for (const PriorityClass& each : config.classes)
+    pools.classes.push_back({each.name, each.saturation, each.return_ratio, each.floor, each.target});
+  for (const Server& replica : config.replicas)
+    pools.replicas.push_back(
+        {replica.name, replica.pool.empty() ? std::nullopt : std::optional<std::string>(replica.pool)});
+  return pools;
+}
+
+const UserEntry* find_user(const Config& config, std::string_view name) {
+  const auto user =
+      std::lower_bound(config.users.begin(), config.users.end(), name,
+                       [](const UserEntry& entry, std::string_view n) { return entry.name < n; });
+  return user == config.users.end() || user->name != name ? nullptr : &*user;
+}
+
+}  // namespace sluice::config
