@@ -61,7 +61,7 @@ class ClientLogin {
     StartTls,      // write the output ('S'), handshake as TLS server, then tls_started()
     ChooseMethod,  // startup() is known: call authenticate(). Output may hold NegotiateProtocolVersion: write
                    // it first or leave it, it stays in order
-    Relay,          // Passthrough: relay the server's own authentication, then passthrough_done()
+    Relay,         // Passthrough: relay the server's own authentication, then passthrough_done()
     Authenticated,  // output ends with AuthenticationOk (Passthrough: nothing, the server's own was relayed);
                     // ParameterStatus, BackendKeyData and ReadyForQuery are the shell's
     Cancel,         // cancel_request() is known; nothing is ever answered

@@ -19,8 +19,9 @@ class ScramClient {
   // How the exchange is bound to the TLS channel: RFC 5802's gs2 flags 'n', 'y' and 'p'.
   enum class Binding { NotSupported, NotOffered, TlsServerEndPoint };
   using Credential = std::variant<PlainPassword, ClientKeys>;
+  // `nonce`: as ScramServer's.
   // `channel_binding`: the server certificate's hash, used with TlsServerEndPoint alone.
-  ScramClient(Credential credential, Binding binding, Bytes channel_binding, const ScramNonce& nonce,
+  ScramClient(Credential credential, Binding binding, Bytes channel_binding, std::string nonce,
               std::uint32_t iterations_max = kScramIterationsMax);
 
   std::string_view mechanism() const noexcept;

@@ -31,9 +31,10 @@ class ScramServer {
     ByProof,
     Doomed /* the mock of an unknown user: the right proof does not help either */
   };
+  // `nonce`: fresh and printable, no comma (base64 of a ScramNonce).
   // `channel_binding`: our certificate's tls-server-end-point hash, empty where -PLUS is not offered.
   ScramServer(ScramVerifier verifier, Verdict verdict, Channel channel, Bytes channel_binding,
-              const ScramNonce& nonce);
+              std::string nonce);
 
   // To be offered, best first.
   std::vector<std::string_view> mechanisms() const;

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "protocol/error_response.h"
+#include "protocol/frontend_messages.h"
 
 namespace sluice::protocol {
 
@@ -17,9 +18,6 @@ namespace sluice::protocol {
 // Source: PostgreSQL manual, "Message Formats" (StartupMessage, SSLRequest, GSSENCRequest, CancelRequest);
 // where the manual leaves room, PostgreSQL 15's own answers are the rule.
 
-inline constexpr std::uint32_t kSslRequestCode = 80877103;
-inline constexpr std::uint32_t kGssEncRequestCode = 80877104;
-inline constexpr std::uint32_t kCancelRequestCode = 80877102;
 inline constexpr std::uint16_t kProtocolMajor = 3;
 inline constexpr std::uint16_t kProtocolMinorMax = 2;
 // Bytes after the length word. PostgreSQL closes silently above it.
@@ -29,7 +27,7 @@ inline constexpr std::size_t kNameBytesMax = 63;
 inline constexpr std::size_t kCancelSecretBytesMin = 4;
 inline constexpr std::size_t kCancelSecretBytesMax = 256;
 
-using Parameter = std::pair<std::string, std::string>;
+using Parameter = StartupParameter;  // name, value
 
 enum class Replication { Off, Physical, Database };
 
