@@ -31,11 +31,8 @@ struct ResultColumn {
   ColumnType type = ColumnType::Text;
 };
 
-void append_parameter_status(Bytes& out, std::string_view name, std::string_view value);
-void append_ready_for_query(Bytes& out, char transaction_status);
 void append_row_description(Bytes& out, std::span<const ResultColumn> columns, const Formats& formats);
 void append_data_row(Bytes& out, const Row& row, const Formats& formats);
-void append_command_complete(Bytes& out, std::string_view tag);
 // Messages without a body: ParseComplete '1', BindComplete '2', CloseComplete '3', NoData 'n',
 // PortalSuspended 's', EmptyQueryResponse 'I'.
 void append_bare(Bytes& out, char type);

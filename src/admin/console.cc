@@ -1,8 +1,11 @@
 #include "admin/console.h"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "admin/console_impl.h"
+#include "protocol/backend_messages.h"
 
 namespace sluice::admin {
 
@@ -32,7 +35,7 @@ Impl::Impl(RouterView& view, Settings settings, std::function<void()> wake)
     : view_(view),
       settings_(std::move(settings)),
       wake_(std::move(wake)),
-      reader_(settings_.input_bytes_max) {}
+      decoder_(static_cast<std::uint32_t>(settings_.input_bytes_max)) {}
 
 SessionFacts Impl::facts() const {
   return {settings_.user, settings_.database, settings_.application_name, view_.version(),
@@ -41,13 +44,15 @@ SessionFacts Impl::facts() const {
 
 void Impl::start() {
   for (const auto& [name, value] : reported_settings(facts()))
-    append_parameter_status(output_, name, value);
-  append_ready_for_query(output_, transaction_status_);
+    protocol::append_parameter_status(output_, name, value);
+  protocol::append_ready_for_query(output_, transaction_status_);
 }
 
 void Impl::feed(ByteView bytes) {
-  if (closed_) return;
-  reader_.append(bytes);
+  if (closed_ || bytes.empty()) return;
+  const std::span<std::byte> room = decoder_.prepare(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), room.begin());
+  decoder_.commit(bytes.size());
   pump();
 }
 
@@ -70,7 +75,7 @@ bool Impl::step() {
   if (!simple_) return take_message();
   if (simple_->statements.empty()) {
     simple_.reset();
-    append_ready_for_query(output_, transaction_status_);
+    protocol::append_ready_for_query(output_, transaction_status_);
     return true;
   }
   simple_->portal = Portal{};
@@ -217,7 +222,7 @@ void Impl::complete() {
   Portal& portal = *execution_->portal;
   portal.stage = Portal::Stage::Ended;
   portal.rows = {};
-  append_command_complete(output_, portal.tag);
+  protocol::append_command_complete(output_, portal.tag);
   execution_.reset();
 }
 

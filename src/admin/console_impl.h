@@ -6,7 +6,8 @@
 
 #include "admin/console.h"
 #include "admin/execution.h"
-#include "admin/frontend_reader.h"
+#include "admin/frontend_bodies.h"
+#include "protocol/frame_decoder.h"
 
 namespace sluice::admin {
 
@@ -46,7 +47,7 @@ class ConsoleSession::Impl : public std::enable_shared_from_this<ConsoleSession:
 
   // console_messages.cc: one function per frontend message
   bool take_message();
-  void on_message(const FrontendMessage& message);
+  void on_message(const protocol::Frame& message);
   void on_query(ByteView body);
   void on_parse(ByteView body);
   void on_bind(ByteView body);
@@ -72,7 +73,7 @@ class ConsoleSession::Impl : public std::enable_shared_from_this<ConsoleSession:
   RouterView& view_;
   Settings settings_;
   std::function<void()> wake_;
-  FrontendReader reader_;
+  protocol::FrameDecoder decoder_;
   Bytes output_;
   std::map<std::string, Prepared, std::less<>> statements_;
   std::map<std::string, Portal, std::less<>> portals_;

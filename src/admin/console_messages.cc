@@ -2,6 +2,8 @@
 
 #include "admin/console_impl.h"
 #include "admin/text.h"
+#include "protocol/backend_messages.h"
+#include "protocol/protocol_error.h"
 
 // What each frontend message does: the PostgreSQL manual, "Message Flow".
 namespace sluice::admin {
@@ -28,18 +30,22 @@ SqlError no_portal(std::string_view name) {
 }  // namespace
 
 bool Impl::take_message() {
-  auto next = reader_.next();
-  if (const auto* error = std::get_if<SqlError>(&next)) {
-    die(*error);
+  const auto next = decoder_.next();
+  if (!next) {
+    const bool too_long = next.error().code == protocol::ProtocolErrc::MessageTooLong;
+    die(too_long ? SqlError{"54000",
+                            "message is too long for the console",
+                            {},
+                            "At most " + std::to_string(settings_.input_bytes_max) + " bytes."}
+                 : SqlError{"08P01", "invalid message length", {}, {}});
     return false;
   }
-  const auto& message = std::get<std::optional<FrontendMessage>>(next);
-  if (!message) return false;
-  on_message(*message);
+  if (!*next) return false;
+  on_message(**next);
   return true;
 }
 
-void Impl::on_message(const FrontendMessage& message) {
+void Impl::on_message(const protocol::Frame& message) {
   if (message.type == 'X') {
     closed_ = true;
     return;
@@ -195,7 +201,7 @@ void Impl::on_close(ByteView body) {
 void Impl::on_sync() {
   skipping_to_sync_ = false;
   if (transaction_status_ == 'I') portals_.clear();  // portals end with their transaction
-  append_ready_for_query(output_, transaction_status_);
+  protocol::append_ready_for_query(output_, transaction_status_);
 }
 
 }  // namespace sluice::admin

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -10,30 +8,9 @@
 #include "admin/answers.h"
 #include "base/bytes.h"
 
-// Frontend messages of a console session. Views point into the reader's buffer and die at its next append()
-// or next().
+// Bodies of the frontend messages that a console session understands. Views point into the body.
+// Source: PostgreSQL manual, "Message Formats".
 namespace sluice::admin {
-
-struct FrontendMessage {
-  char type = 0;
-  ByteView body;
-};
-
-// Cuts the bytes of a client into messages. A message longer than the limit, or with an impossible length,
-// gives an error; the reader is then dead and gives the same again.
-class FrontendReader {
- public:
-  explicit FrontendReader(std::size_t body_bytes_max) : body_bytes_max_(body_bytes_max) {}
-
-  void append(ByteView bytes);
-  // nullopt: more bytes are needed. Errors: 08P01, 54000.
-  std::variant<std::optional<FrontendMessage>, SqlError> next();
-
- private:
-  std::size_t body_bytes_max_;
-  Bytes buffer_;
-  std::size_t at_ = 0;  // buffer_[0, at_) has been given out
-};
 
 struct ParseMessage {
   std::string_view statement, query;

@@ -1,40 +1,15 @@
-#include "admin/frontend_reader.h"
+#include "admin/frontend_bodies.h"
+
+#include <string>
 
 namespace sluice::admin {
 namespace {
-
-constexpr std::size_t kHeaderBytes = 5;
 
 SqlError malformed(std::string_view message) {
   return {"08P01", "invalid " + std::string(message) + " message", {}, {}};
 }
 
 }  // namespace
-
-void FrontendReader::append(ByteView bytes) {
-  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(at_));
-  at_ = 0;
-  sluice::append(buffer_, bytes);
-}
-
-std::variant<std::optional<FrontendMessage>, SqlError> FrontendReader::next() {
-  ByteReader reader(ByteView(buffer_).subspan(at_));
-  const auto type = reader.u8();
-  const auto length = reader.u32();
-  if (!length) return std::nullopt;
-  if (*length < 4) return SqlError{"08P01", "invalid message length", {}, {}};
-  const std::size_t body_bytes = *length - 4;
-  if (body_bytes > body_bytes_max_) {
-    return SqlError{"54000",
-                    "message is too long for the console",
-                    {},
-                    "At most " + std::to_string(body_bytes_max_) + " bytes."};
-  }
-  const auto body = reader.take(body_bytes);
-  if (!body) return std::nullopt;
-  at_ += kHeaderBytes + body_bytes;
-  return FrontendMessage{static_cast<char>(*type), *body};
-}
 
 std::variant<std::string_view, SqlError> read_query(ByteView body) {
   ByteReader reader(body);
