@@ -161,7 +161,7 @@ SessionTracker::Effect SessionTracker::on_error(const ErrorClass& error) {
   return effect;
 }
 
-SessionTracker::Effect SessionTracker::on_ready(char status, TimePoint) {
+SessionTracker::Effect SessionTracker::on_ready(char status) {
   if (status != 'I' && status != 'T' && status != 'E') {
     backend_malformed_ = true;
     return {};
@@ -252,8 +252,8 @@ void SessionTracker::after_pop() {
   if (outstanding_.empty()) working_ = false;
 }
 
-bool SessionTracker::clean_for_reuse() const noexcept {
-  return !owes_answer() && status_ == 'I' && doubtful_syncs_ == 0 && !lost_track_ && copy_ == Copy::None &&
+bool SessionTracker::ready_for_reset() const noexcept {
+  return !owes_answer() && doubtful_syncs_ == 0 && !lost_track_ && copy_ == Copy::None &&
          frontend_.at_boundary() && backend_.at_boundary() && frontend_end_ != FrontendEnd::Malformed &&
          !backend_malformed_ && !fatal_seen_;
 }

@@ -68,8 +68,11 @@ class SessionTracker {
   bool owes_answer() const noexcept { return !outstanding_.empty() || batch_ != Batch::Closed; }
   // Of the last ReadyForQuery: I idle (also before the first), T in a transaction block, E in a failed one.
   char transaction_status() const noexcept { return status_; }
-  // Nothing owed or in doubt, status I, both directions between messages, no COPY, neither side broken.
-  bool clean_for_reuse() const noexcept;
+  // Nothing owed or in doubt, both directions between messages, no COPY, neither side broken: a ResetMachine
+  // may talk.
+  bool ready_for_reset() const noexcept;
+  // And no transaction block is open.
+  bool clean_for_reuse() const noexcept { return status_ == 'I' && ready_for_reset(); }
   // The server sent an impossible length, or a ReadyForQuery that is none.
   bool backend_malformed() const noexcept { return backend_malformed_; }
   // The server ended the session with an ErrorResponse FATAL or PANIC of its own.
@@ -100,7 +103,7 @@ class SessionTracker {
   Effect on_backend_message(char type);
   Effect on_completion(char type);
   Effect on_error(const ErrorClass& error);
-  Effect on_ready(char status, TimePoint now);
+  Effect on_ready(char status);
   void on_copy_in();
   void on_ready_in_doubt();
   void skip_to_sync();
@@ -150,7 +153,7 @@ void SessionTracker::on_backend(ByteView bytes, TimePoint now, Observer& observe
 
     Effect effect;
     if (type == 'Z') {
-      effect = on_ready(ready_status_, now);
+      effect = on_ready(ready_status_);
       if (backend_malformed_) return;
     } else if (type == 'E') {
       const ErrorClass error = error_.finish();

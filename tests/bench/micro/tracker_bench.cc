@@ -1,0 +1,85 @@
+// What the session tracker costs per transaction: one call for what the client sent, one for the answer.
+#include <string>
+
+#include <benchmark/benchmark.h>
+
+#include "protocol/backend_messages.h"
+#include "protocol/frontend_messages.h"
+#include "protocol/session_tracker.h"
+
+namespace {
+
+using sluice::Bytes;
+using sluice::ByteView;
+using namespace sluice::protocol;
+
+struct Totals {
+  std::uint64_t samples = 0;
+  void on_sample(std::chrono::nanoseconds, SampleKind) { ++samples; }
+  void on_error(const ErrorClass&) { ++samples; }
+  void on_ready(char) { ++samples; }
+  void on_transaction_end(std::chrono::nanoseconds) { ++samples; }
+};
+
+void run(benchmark::State& state, const Bytes& request, const Bytes& answer) {
+  SessionTracker tracker;
+  Totals totals;
+  SessionTracker::TimePoint now{};
+  for (auto _ : state) {
+    now += std::chrono::microseconds(50);
+    benchmark::DoNotOptimize(tracker.on_frontend(request, now));
+    tracker.on_backend(answer, now, totals);
+  }
+  benchmark::DoNotOptimize(totals.samples);
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * (request.size() + answer.size())));
+}
+
+Bytes rows(std::size_t count, std::size_t bytes) {
+  Bytes out;
+  const std::vector<std::optional<std::string>> row{std::string(bytes, 'x')};
+  for (std::size_t i = 0; i < count; ++i)
+    append_data_row(out, row);
+  return out;
+}
+
+void tracker_simple_query(benchmark::State& state) {
+  Bytes request;
+  append_query(request, "SELECT abalance FROM pgbench_accounts WHERE aid = 123456;");
+  Bytes answer;
+  append_row_description(answer, std::vector<TextColumn>{{"abalance", 23}});
+  sluice::append(answer, rows(1, 4));
+  append_command_complete(answer, "SELECT 1");
+  append_ready_for_query(answer, 'I');
+  run(state, request, answer);
+}
+BENCHMARK(tracker_simple_query);
+
+void tracker_prepared_query(benchmark::State& state) {
+  Bytes request;
+  append_bind(request, "", "P0_1");
+  append_describe(request, 'P', "");
+  append_execute(request, "", 0);
+  append_sync(request);
+  Bytes answer;
+  append_message(answer, '2', {});
+  append_row_description(answer, std::vector<TextColumn>{{"abalance", 23}});
+  sluice::append(answer, rows(1, 4));
+  append_command_complete(answer, "SELECT 1");
+  append_ready_for_query(answer, 'I');
+  run(state, request, answer);
+}
+BENCHMARK(tracker_prepared_query);
+
+// A result of many rows, of the size given.
+void tracker_rows(benchmark::State& state) {
+  Bytes request;
+  append_query(request, "SELECT 1");
+  Bytes answer = rows(1000, static_cast<std::size_t>(state.range(0)));
+  append_command_complete(answer, "SELECT 1000");
+  append_ready_for_query(answer, 'I');
+  run(state, request, answer);
+  state.SetItemsProcessed(state.iterations() * 1000);
+}
+BENCHMARK(tracker_rows)->Arg(10)->Arg(100)->Arg(1000);
+
+}  // namespace

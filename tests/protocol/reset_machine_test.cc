@@ -1,0 +1,118 @@
+#include "protocol/reset_machine.h"
+
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "protocol/backend_messages.h"
+#include "protocol/frontend_messages.h"
+
+namespace sluice::protocol {
+namespace {
+
+using Want = ResetMachine::Want;
+using Kind = ResetMachine::Failure::Kind;
+
+Want feed(ResetMachine& machine, ByteView bytes) {
+  const auto room = machine.prepare(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), room.begin());
+  machine.commit(bytes.size());
+  return machine.step();
+}
+
+Bytes reply(std::string_view tag, char status) {
+  Bytes out;
+  append_command_complete(out, tag);
+  append_ready_for_query(out, status);
+  return out;
+}
+
+Bytes query(std::string_view sql) {
+  Bytes out;
+  append_query(out, sql);
+  return out;
+}
+
+TEST(ResetMachine, SendsTheResetQueryAloneWhenIdle) {
+  ResetMachine machine('I', "DISCARD ALL");
+  EXPECT_EQ(machine.take_output(), query("DISCARD ALL"));
+  EXPECT_EQ(machine.step(), Want::Read);
+  EXPECT_EQ(feed(machine, reply("DISCARD ALL", 'I')), Want::Done);
+}
+
+TEST(ResetMachine, RollsBackFirstAndCollectsSettingsWhereverTheBytesAreCut) {
+  for (const char status : {'T', 'E'}) {
+    Bytes bytes;
+    append_parameter_status(bytes, "TimeZone", "UTC");
+    append_notice_response(bytes, {"NOTICE", "00000", "n", "", ""});
+    append(bytes, reply("DISCARD ALL", 'I'));
+    for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
+      ResetMachine machine(status, "DISCARD ALL");
+      EXPECT_EQ(machine.take_output(), query("ROLLBACK"));
+      EXPECT_EQ(feed(machine, reply("ROLLBACK", 'I')), Want::Read);
+      EXPECT_EQ(machine.take_output(), query("DISCARD ALL"));
+      EXPECT_EQ(feed(machine, ByteView(bytes).first(cut)), Want::Read);
+      EXPECT_EQ(feed(machine, ByteView(bytes).subspan(cut)), Want::Done);
+      ASSERT_EQ(machine.parameters().size(), 1u);
+      EXPECT_EQ(machine.parameters()[0].first, "TimeZone");
+    }
+  }
+}
+
+TEST(ResetMachine, WithoutAQueryOnlyRollsBack) {
+  ResetMachine idle('I', "");
+  EXPECT_TRUE(idle.take_output().empty());
+  EXPECT_EQ(idle.step(), Want::Done);
+  ResetMachine block('T', "");
+  EXPECT_EQ(feed(block, reply("ROLLBACK", 'I')), Want::Done);
+}
+
+TEST(ResetMachine, NeverCallsAFailingResetDone) {  // B65
+  Bytes error;
+  append_error_response(error,
+                        {"ERROR", "25001", "DISCARD ALL cannot run inside a transaction block", "", ""});
+  append_ready_for_query(error, 'I');
+  ResetMachine failing('I', "DISCARD ALL");
+  EXPECT_EQ(feed(failing, error), Want::Failed);
+  EXPECT_EQ(failing.failure()->kind, Kind::ServerError);
+  EXPECT_EQ(failing.failure()->error.sqlstate, "25001");
+  EXPECT_EQ(feed(failing, reply("DISCARD ALL", 'I')), Want::Failed);
+
+  ResetMachine rollback('T', "DISCARD ALL");
+  EXPECT_EQ(feed(rollback, error), Want::Failed);
+  EXPECT_EQ(rollback.take_output(), query("ROLLBACK"));
+
+  ResetMachine block('I', "BEGIN");
+  EXPECT_EQ(feed(block, reply("BEGIN", 'T')), Want::Failed);
+  EXPECT_EQ(block.failure()->kind, Kind::NotIdle);
+}
+
+TEST(ResetMachine, RejectsRepliesThatAreNotItsOwn) {
+  const auto kind_of = [](const Bytes& bytes) {
+    ResetMachine machine('I', "DISCARD ALL");
+    EXPECT_EQ(feed(machine, bytes), Want::Failed);
+    return machine.failure()->kind;
+  };
+  Bytes stray;  // of a Sync in doubt
+  append_ready_for_query(stray, 'I');
+  EXPECT_EQ(kind_of(stray), Kind::NoCommandComplete);
+  Bytes copy;
+  append_message(copy, 'G', as_bytes("x"));
+  EXPECT_EQ(kind_of(copy), Kind::UnexpectedMessage);
+  Bytes trailing = reply("DISCARD ALL", 'I');
+  append_ready_for_query(trailing, 'I');
+  EXPECT_EQ(kind_of(trailing), Kind::TrailingBytes);
+  ResetMachine early('T', "DISCARD ALL");
+  Bytes both = reply("ROLLBACK", 'I');
+  append(both, reply("DISCARD ALL", 'I'));
+  EXPECT_EQ(feed(early, both), Want::Failed);
+  EXPECT_EQ(early.failure()->kind, Kind::TrailingBytes);
+  Bytes bad_status;
+  append_message(bad_status, 'S', as_bytes("no end"));
+  EXPECT_EQ(kind_of(bad_status), Kind::Malformed);
+  EXPECT_EQ(kind_of(Bytes(5)), Kind::Malformed);
+}
+
+}  // namespace
+}  // namespace sluice::protocol
