@@ -245,6 +245,7 @@ std::string play_history(const HistoryKind& kind, std::uint64_t seed) {
 
 std::vector<std::uint64_t> seeds(std::uint64_t count) {
   if (const char* only = std::getenv("SLUICE_SEED")) return {std::strtoull(only, nullptr, 10)};
+  if (const char* more = std::getenv("SLUICE_SEED_COUNT")) count = std::strtoull(more, nullptr, 10);
   std::vector<std::uint64_t> all;
   for (std::uint64_t seed = 1; seed <= count; ++seed)
     all.push_back(seed);

@@ -17,7 +17,7 @@ struct HistoryKind {
   bool failures = false;    // replicas go down, come back, drain
   bool exclusions = false;  // sessions that failed to connect to some replicas
   bool reloads = false;     // classes and replicas added, removed, reordered, thresholds changed
-  int steps = 300;
+  int steps = 200;
 };
 
 // Plays one seeded history on an Assignment and on the Oracle, step by step, and compares each answer and the
@@ -28,7 +28,7 @@ std::string play_history(const HistoryKind&, std::uint64_t seed);
 // A configuration with small thresholds, so that saturation, borrowing and returns happen all the time.
 PoolConfig random_config(std::size_t class_count, std::size_t replica_count, Rng&);
 
-// SLUICE_SEED alone if it is set, else `count` seeds from 1.
+// SLUICE_SEED alone if it is set, else SLUICE_SEED_COUNT seeds from 1, `count` if that is not set either.
 std::vector<std::uint64_t> seeds(std::uint64_t count);
 
 }  // namespace sluice::policy

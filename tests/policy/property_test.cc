@@ -14,14 +14,14 @@ HistoryKind shape_of(std::uint64_t seed) {
 }
 
 TEST(PlbProperty, AgreesWithTheOracleWhileAllReplicasLive) {
-  for (const auto seed : seeds(150)) {
+  for (const auto seed : seeds(100)) {
     const HistoryKind kind = shape_of(seed);
     ASSERT_EQ(play_history(kind, seed), "") << "SLUICE_SEED=" << seed;
   }
 }
 
 TEST(PlbProperty, AgreesWithTheOracleWhileReplicasFailReturnAndDrain) {
-  for (const auto seed : seeds(150)) {
+  for (const auto seed : seeds(100)) {
     HistoryKind kind = shape_of(seed);
     kind.failures = true;
     ASSERT_EQ(play_history(kind, seed), "") << "SLUICE_SEED=" << seed;
@@ -29,7 +29,7 @@ TEST(PlbProperty, AgreesWithTheOracleWhileReplicasFailReturnAndDrain) {
 }
 
 TEST(PlbProperty, AgreesWithTheOracleWhileSessionsRetryElsewhere) {
-  for (const auto seed : seeds(150)) {
+  for (const auto seed : seeds(100)) {
     HistoryKind kind = shape_of(seed);
     kind.failures = kind.exclusions = true;
     ASSERT_EQ(play_history(kind, seed), "") << "SLUICE_SEED=" << seed;
@@ -37,7 +37,7 @@ TEST(PlbProperty, AgreesWithTheOracleWhileSessionsRetryElsewhere) {
 }
 
 TEST(PlbProperty, AgreesWithTheOracleAcrossReloads) {
-  for (const auto seed : seeds(150)) {
+  for (const auto seed : seeds(100)) {
     HistoryKind kind = shape_of(seed);
     kind.failures = kind.exclusions = kind.reloads = true;
     ASSERT_EQ(play_history(kind, seed), "") << "SLUICE_SEED=" << seed;
