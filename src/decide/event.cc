@@ -1,5 +1,6 @@
 #include "decide/event.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "decide/fields.h"
@@ -33,18 +34,18 @@ void read_pools(Fields& fields, policy::PoolConfig& config) {
   for (policy::ReplicaConfig& r : config.replicas)
     by_name.emplace(r.name, &r);
   for (const auto& [pool, members] : fields.maybe_object("pools").items()) {
-    const std::string where = "pools: " + in_json_quotes(pool);
-    if (!members.is_array()) return fields.fail(where + " must be an array of replicas");
-    bool known = pool == "mixed";
-    for (const policy::ClassParams& c : config.classes)
-      known = known || c.name == pool;
-    if (!known) return fields.fail(where + " is neither a class nor mixed");
+    const std::string whose = "pools: " + in_json_quotes(pool);
+    const auto fail = [&](const std::string& reason) { fields.fail(whose + reason); };
+    const bool known = pool == "mixed" || std::any_of(config.classes.begin(), config.classes.end(),
+                                                      [&](const auto& c) { return c.name == pool; });
+    if (!known) return fail(" is neither a class nor mixed");
+    if (!members.is_array()) return fail(" must be an array of replicas");
     for (const json& member : members) {
-      if (!member.is_string()) return fields.fail(where + " must be an array of replicas");
-      const auto found = by_name.find(member.get_ref<const std::string&>());
-      const std::string name = in_json_quotes(member.get_ref<const std::string&>());
-      if (found == by_name.end()) return fields.fail(where + ": unknown replica " + name);
-      if (found->second->pool) return fields.fail(where + ": replica " + name + " is already in a pool");
+      if (!member.is_string()) return fail(" must be an array of replicas");
+      const auto& name = member.get_ref<const std::string&>();
+      const auto found = by_name.find(name);
+      if (found == by_name.end()) return fail(": unknown replica " + in_json_quotes(name));
+      if (found->second->pool) return fail(": replica " + in_json_quotes(name) + " is already in a pool");
       found->second->pool = pool;
     }
   }
