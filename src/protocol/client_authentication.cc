@@ -110,7 +110,8 @@ bool ClientLogin::step_authentication() {
       return false;
     case LoginBuffer::Head::TooShort:
     case LoginBuffer::Head::TooLong:
-      fail("08P01", "invalid message length");
+      // PostgreSQL counts the first as a failed try and closes silently on the second, where we say why.
+      sasl ? fail_password() : fail("08P01", "invalid message length");
       return true;
     case LoginBuffer::Head::Complete:
       break;
@@ -142,10 +143,11 @@ void ClientLogin::on_md5_response(ByteView body) {
 void ClientLogin::on_sasl_initial_response(ByteView body) {
   ByteReader in(body);
   const auto mechanism = in.cstring();
-  const auto size = mechanism ? in.i32() : std::nullopt;
-  if (!size || *size < -1) return fail("08P01", "invalid message format");
-  if (*size == -1 ? in.remaining() != 0 : in.remaining() != static_cast<std::size_t>(*size))
-    return fail("08P01", "invalid message format");
+  if (!mechanism) return fail("08P01", "invalid string in message");
+  const auto size = in.i32();
+  const std::size_t data_bytes = size && *size != -1 ? static_cast<std::uint32_t>(*size) : 0;
+  if (!size || data_bytes > in.remaining()) return fail("08P01", "insufficient data left in message");
+  if (data_bytes < in.remaining()) return fail("08P01", "invalid message format");
   if (!scram_->select(*mechanism))
     return fail("08P01", "client selected an invalid SASL authentication mechanism");
   if (*size == -1) {

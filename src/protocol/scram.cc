@@ -16,6 +16,8 @@ Row row_of(ScramErrc e) {
   switch (e) {
     case ScramErrc::MessageMalformed:
       return {"08P01", "malformed SCRAM message", ""};
+    case ScramErrc::MessageEmpty:
+      return {"08P01", "malformed SCRAM message", "The message is empty."};
     case ScramErrc::PlusWithoutBinding:
       return {
           "08P01", "malformed SCRAM message",

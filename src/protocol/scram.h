@@ -26,6 +26,7 @@ inline constexpr std::size_t kSaslMessageBytesMax = 1024;
 enum class ScramErrc {
   // A client's fault.
   MessageMalformed = 1,
+  MessageEmpty,
   PlusWithoutBinding,
   BindingWithoutPlus,
   BindingTypeUnsupported,

@@ -31,9 +31,9 @@ bool is_printable(std::string_view nonce) {
          std::all_of(nonce.begin(), nonce.end(), [](char c) { return c > 0x20 && c < 0x7F; });
 }
 
-// The gs2 header as RFC 5802 has it: flag, authorization identity, each with its comma. Gives its length.
+// The gs2 header at the front of a message that is not empty, as RFC 5802 has it: flag, authorization
+// identity, each with its comma. Gives its length.
 Result<std::size_t> check_gs2_header(std::string_view message, bool plus, bool plus_offered) {
-  if (message.empty()) return ScramErrc::MessageMalformed;
   std::size_t at = 1;
   switch (message[0]) {
     case 'n':
@@ -100,6 +100,7 @@ bool ScramServer::select(std::string_view mechanism) {
 }
 
 Result<std::string> ScramServer::first(std::string_view client_first) {
+  if (client_first.empty()) return ScramErrc::MessageEmpty;
   if (client_first.find('\0') != std::string_view::npos) return ScramErrc::MessageMalformed;
   const auto header_bytes = check_gs2_header(client_first, plus_, mechanisms().size() > 1);
   if (!header_bytes) return header_bytes.error();
@@ -123,6 +124,7 @@ Result<std::string> ScramServer::first(std::string_view client_first) {
 }
 
 Result<ScramServer::Success> ScramServer::final(std::string_view client_final) {
+  if (client_final.empty()) return ScramErrc::MessageEmpty;
   if (client_final.find('\0') != std::string_view::npos) return ScramErrc::MessageMalformed;
   ScramAttributes in(client_final);
   const auto binding = in.expect('c');
