@@ -14,15 +14,13 @@ namespace {
 constexpr std::size_t kMockSaltBytes = 16;  // PostgreSQL's size of a salt
 constexpr std::string_view kBindingType = "tls-server-end-point";
 
-// A key that depends on the user's name alone, of one of several independent kinds.
-ScramKey mock_key(std::string_view user, ByteView mock_secret, char kind) {
-  std::string text(1, kind);
-  text += user;
-  return hmac_sha256(mock_secret, as_bytes(text));
+// Depends on the user's name and our secret alone. One hash only, so that unknown users cost what known ones
+// do.
+ScramKey mock_key(std::string_view user, ByteView mock_secret) {
+  return hmac_sha256(mock_secret, as_bytes(user));
 }
 
-Bytes mock_salt(std::string_view user, ByteView mock_secret) {
-  const ScramKey key = mock_key(user, mock_secret, 's');
+Bytes mock_salt(const ScramKey& key) {
   return Bytes(key.begin(), key.begin() + kMockSaltBytes);
 }
 
@@ -72,12 +70,14 @@ ScramVerifier scram_verifier(std::string_view password, ByteView salt, std::uint
 
 ScramVerifier scram_verifier_for(std::string_view user, std::string_view password, ByteView mock_secret,
                                  std::uint32_t iterations) {
-  return scram_verifier(password, mock_salt(user, mock_secret), iterations);
+  return scram_verifier(password, mock_salt(mock_key(user, mock_secret)), iterations);
 }
 
 ScramVerifier mock_verifier(std::string_view user, ByteView mock_secret, std::uint32_t iterations) {
-  return {iterations, mock_salt(user, mock_secret), mock_key(user, mock_secret, 'c'),
-          mock_key(user, mock_secret, 'v')};
+  // Half of this StoredKey is shown as the salt; what hashes to it stays unknown, and the verdict is Doomed
+  // anyway.
+  const ScramKey key = mock_key(user, mock_secret);
+  return {iterations, mock_salt(key), key, key};
 }
 
 ScramServer::ScramServer(ScramVerifier verifier, Verdict verdict, Channel channel, Bytes channel_binding,
