@@ -123,24 +123,26 @@ SLUICE_LABEL_ENUM(LoginMethod, "method", SLUICE_LOGIN_METHODS)
   V(Ok, "ok") V(Refused, "refused") V(Timeout, "timeout") V(Aborted, "aborted") V(Failed, "failed")
 SLUICE_LABEL_ENUM(LoginResult, "result", SLUICE_LOGIN_RESULTS)
 
-#define SLUICE_CONNECT_FAILURES(V)                                                                   \
-  V(Refused, "refused")                                                                              \
-  V(Timeout, "timeout") V(NameLookup, "name_lookup") V(Tls, "tls") V(Login, "login") V(Lost, "lost") \
-      V(Other, "other")
+#define SLUICE_CONNECT_FAILURES(V) \
+  V(Refused, "refused")            \
+  V(Timeout, "timeout")            \
+  V(NameLookup, "name_lookup") V(Tls, "tls") V(Login, "login") V(Lost, "lost") V(Other, "other")
 SLUICE_LABEL_ENUM(ConnectFailure, "reason", SLUICE_CONNECT_FAILURES)
 
-#define SLUICE_CANCEL_RESULTS(V)                                                                   \
-  V(Forwarded, "forwarded")                                                                        \
-  V(UnknownKey, "unknown_key") V(NothingRunning, "nothing_running") V(RateLimited, "rate_limited") \
-      V(Failed, "failed")
+#define SLUICE_CANCEL_RESULTS(V) \
+  V(Forwarded, "forwarded")      \
+  V(UnknownKey, "unknown_key")   \
+  V(NothingRunning, "nothing_running") V(RateLimited, "rate_limited") V(Failed, "failed")
 SLUICE_LABEL_ENUM(CancelResult, "result", SLUICE_CANCEL_RESULTS)
 
 #define SLUICE_RESET_RESULTS(V) V(Clean, "clean") V(Failed, "failed") V(Timeout, "timeout")
 SLUICE_LABEL_ENUM(ResetResult, "result", SLUICE_RESET_RESULTS)
 
-#define SLUICE_LOOKUP_RESULTS(V)                                                                            \
-  V(Hit, "hit") V(NegativeHit, "negative_hit") V(Found, "found") V(NotFound, "not_found") V(Failed, "faile" \
-                                                                                                    "d")
+#define SLUICE_LOOKUP_RESULTS(V)                                                      \
+  V(Hit, "hit")                                                                       \
+  V(NegativeHit, "negative_hit") V(Found, "found") V(NotFound, "not_found") V(Failed, \
+                                                                              "faile" \
+                                                                              "d")
 SLUICE_LABEL_ENUM(LookupResult, "result", SLUICE_LOOKUP_RESULTS)
 
 #define SLUICE_OK_OR_FAILED(V) V(Ok, "ok") V(Failed, "failed")
@@ -152,13 +154,13 @@ SLUICE_LABEL_ENUM(ProbeStatistic, "statistic", SLUICE_PROBE_STATISTICS)
 // SQLSTATE classes of PostgreSQL ("PostgreSQL Error Codes"); any other is Other.
 #define SLUICE_SQLSTATE_CLASSES(V)                                                                           \
   V(C00, "00")                                                                                               \
-  V(C01, "01") V(C02, "02") V(C03, "03") V(C08, "08") V(C09, "09") V(C0A, "0A") V(C0B, "0B") V(C0F, "0F")    \
-      V(C0L, "0L") V(C0P, "0P") V(C0Z, "0Z") V(C20, "20") V(C21, "21") V(C22, "22") V(C23, "23")             \
-          V(C24, "24") V(C25, "25") V(C26, "26") V(C27, "27") V(C28, "28") V(C2B, "2B") V(C2D, "2D")         \
-              V(C2F, "2F") V(C34, "34") V(C38, "38") V(C39, "39") V(C3B, "3B") V(C3D, "3D") V(C3F, "3F")     \
-                  V(C40, "40") V(C42, "42") V(C44, "44") V(C53, "53") V(C54, "54") V(C55, "55") V(C57, "57") \
-                      V(C58, "58") V(C72, "72") V(CF0, "F0") V(CHV, "HV") V(CP0, "P0") V(CXX, "XX")          \
-                          V(Other, "other")
+  V(C01, "01")                                                                                               \
+  V(C02, "02") V(C03, "03") V(C08, "08") V(C09, "09") V(C0A, "0A") V(C0B, "0B") V(C0F, "0F") V(C0L, "0L")    \
+      V(C0P, "0P") V(C0Z, "0Z") V(C20, "20") V(C21, "21") V(C22, "22") V(C23, "23") V(C24, "24")             \
+          V(C25, "25") V(C26, "26") V(C27, "27") V(C28, "28") V(C2B, "2B") V(C2D, "2D") V(C2F, "2F")         \
+              V(C34, "34") V(C38, "38") V(C39, "39") V(C3B, "3B") V(C3D, "3D") V(C3F, "3F") V(C40, "40")     \
+                  V(C42, "42") V(C44, "44") V(C53, "53") V(C54, "54") V(C55, "55") V(C57, "57") V(C58, "58") \
+                      V(C72, "72") V(CF0, "F0") V(CHV, "HV") V(CP0, "P0") V(CXX, "XX") V(Other, "other")
 SLUICE_LABEL_ENUM(SqlstateClass, "sqlstate_class", SLUICE_SQLSTATE_CLASSES)
 
 // By the first two characters of what a server sent; anything unknown or too short is Other.

@@ -1,0 +1,67 @@
+#include "telemetry/registry.h"
+
+#include <prometheus/text_serializer.h>
+
+#include "base/assert.h"
+#include "telemetry/exposition.h"
+
+namespace sluice::telemetry {
+
+Registry::Registry(Names names) : names_(std::make_shared<const Names>(std::move(names))) {}
+
+ThreadMetrics& Registry::add_thread() {
+  const std::lock_guard lock(mutex_);
+  threads_.push_back(std::make_unique<ThreadMetrics>(names_->extents()));
+  return *threads_.back();
+}
+
+void Registry::set_names(Names names) {
+  const std::lock_guard lock(mutex_);
+  SLUICE_ASSERT(names.extents().holds(names_->extents()));
+  names_ = std::make_shared<const Names>(std::move(names));
+}
+
+Extents Registry::extents() const {
+  const std::lock_guard lock(mutex_);
+  return names_->extents();
+}
+
+std::shared_ptr<const Names> Registry::names() const {
+  const std::lock_guard lock(mutex_);
+  return names_;
+}
+
+void Registry::add_sampler(std::function<void(Samples&)> sampler) {
+  const std::lock_guard lock(mutex_);
+  samplers_.push_back(std::move(sampler));
+}
+
+Reading Registry::read() const {
+  const std::lock_guard lock(mutex_);
+  const Layout layout(names_->extents());
+  std::vector<std::uint64_t> cells(layout.cells());
+  for (const auto& thread : threads_)
+    thread->add_to(cells, layout);
+  return Reading(names_, layout, std::move(cells));
+}
+
+std::vector<prometheus::MetricFamily> Registry::Collect() const {
+  std::vector<std::function<void(Samples&)>> samplers;
+  {
+    const std::lock_guard lock(mutex_);
+    samplers = samplers_;
+  }
+  Samples samples;
+  samples.set(metric::build_info, 1, VersionLabel{});
+  samples.set(metric::uptime_seconds,
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count());
+  for (const auto& sampler : samplers)
+    sampler(samples);
+  return to_families(read(), samples);
+}
+
+std::string Registry::exposition() const {
+  return prometheus::TextSerializer().Serialize(Collect());
+}
+
+}  // namespace sluice::telemetry
