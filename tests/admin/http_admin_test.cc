@@ -6,6 +6,7 @@
 #include <asio/co_spawn.hpp>
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
+#include <asio/post.hpp>
 #include <asio/read.hpp>
 #include <asio/use_future.hpp>
 #include <asio/write.hpp>
@@ -175,7 +176,7 @@ TEST_F(HttpAdminTest, AnswersGatewayTimeoutWhenTheRouterIsSilent) {
   router_.hold = true;
   start(settings);
   EXPECT_EQ(status(get("/v1/replicas")), "504");
-  router_.release();  // too late: nobody is there
+  asio::post(io_, asio::use_future([this] { router_.release(); })).get();  // too late: nobody is there
 }
 
 TEST_F(HttpAdminTest, RefusesConnectionsAboveTheLimit) {
