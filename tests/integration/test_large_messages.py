@@ -11,11 +11,10 @@ from harness.messages import B, E, P, Q, S, message
 
 
 def ending(client, data):
-    """How the other side answers `data`: message types and SQLSTATEs up to the close or ReadyForQuery."""
+    """How the other side answers `data` and the end of the stream behind it: message types and SQLSTATEs up to its close."""
     client.send(data)
     client.half_close()
-    out = [(x.kind, m.fields(x.body).get("S"), m.sqlstate(x)) if x.kind == "E" else (x.kind,) for x in client.read_until("Z")]
-    return out
+    return [(x.kind, m.fields(x.body).get("S"), m.sqlstate(x)) if x.kind == "E" else (x.kind,) for x in client.read_until("", 1)]
 
 
 # B56
@@ -37,8 +36,7 @@ def test_broken_messages_are_answered_as_postgresql_answers_them(judge, data):
 @pytest.mark.short
 def test_a_broken_message_in_the_middle_of_a_pipeline_leaves_the_answers_before_it(judge):
     for broken in (message("Q", b"", 3), message("z"), message("Q", b"select 1")):
-        judge.same(lambda client, broken=broken: ending(client, Q("select 1") + P("", "select 2") + B() + E() + S() + broken + Q("select 3"))
-                   [:2] + [ending(client, b"")])
+        judge.same(lambda client, broken=broken: ending(client, Q("select 1") + P("", "select 2") + B() + E() + S() + broken + Q("select 3")))
 
 
 # B56

@@ -239,7 +239,11 @@ class WireClient:
         raw.close()
 
     def half_close(self):
-        self.socket.shutdown(socket.SHUT_WR)
+        """Says that nothing more will be sent; the other side may be gone already."""
+        try:
+            self.socket.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
 
 
 def unverified_context(alpn=None, certificate=None):

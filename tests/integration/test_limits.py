@@ -1,0 +1,92 @@
+"""Timers and limits: they fire when they should, say which one it was, and leave the server clean."""
+
+import time
+
+import pytest
+
+from harness import messages as m
+from harness.messages import Q
+from harness.net import wait_until
+from harness.wire import LoginRefused
+
+
+# B74
+def test_idle_timers_count_from_the_last_activity_and_only_in_their_own_state(make_router, cluster):
+    router = make_router(client_idle_timeout="2s", idle_transaction_timeout="1s")
+    with router.session() as busy, router.session() as idle, router.session(parameters={"application_name": "idle_tx"}) as in_transaction:
+        in_transaction.run(Q("begin"))
+        started = time.monotonic()
+        answer = in_transaction.read_until("", timeout=5)
+        assert answer[-1] is m.CLOSED and m.sqlstate(answer[-2]) == "25P03"
+        assert 0.5 < time.monotonic() - started < 3
+        for _ in range(6):
+            time.sleep(0.5)
+            assert busy.value("select 1") == "1"
+        answer = idle.read_until("", timeout=5)
+        assert answer[-1] is m.CLOSED and m.sqlstate(answer[-2]) in ("57P05", "57P01")
+        busy.send(Q("select pg_sleep(3)"))
+        assert m.kinds(busy.read_until("Z")) == "T D C Z", "a running query is not idle"
+        count = "select count(*) from pg_stat_activity where application_name = 'idle_tx' and state like 'idle in%%'"
+        wait_until(lambda: cluster.primary.value(count) == 0, 5, "the transaction to be rolled back")
+
+
+# B74
+@pytest.mark.short
+def test_the_servers_statement_timeout_passes_through(judge):
+    judge.same(lambda client: client.run(Q("set statement_timeout = '100ms'")) + client.run(Q("select pg_sleep(5)")) + client.run(Q("select 1")))
+
+
+@pytest.mark.parametrize("limit", ["max_client_conn", "max_user_client_connections", "max_db_client_connections", "class", "database"])
+def test_a_limit_refuses_with_53300_and_says_which(make_router, base_config, limit):
+    changes = {limit: 5}
+    if limit == "class":
+        changes = {"classes": [{"name": "premium", "saturation": 10, "target": 2, "max_sessions": 5}, {"name": "freemium", "target": 2}],
+                   "query_wait_timeout": "1s"}
+    elif limit == "database":
+        changes = {"databases": [{"name": "app", "target": "primary", "max_sessions": 5}]}
+    router = make_router(**changes)
+    database = "app_read" if limit == "class" else "app"
+    clients = [router.session(database=database) for _ in range(5)]
+    with pytest.raises((LoginRefused, ConnectionError)) as refusal:
+        for _ in range(3):
+            clients.append(router.session(database=database))
+    if isinstance(refusal.value, LoginRefused):
+        found = m.fields(refusal.value.message.body)
+        assert found["C"] == "53300", found
+        assert found.get("H") or found.get("D") or "connections" in found["M"], found
+    for client in clients:
+        client.terminate()
+    wait_until(lambda: _enters(router, database), 5, "room after the others left")
+
+
+def _enters(router, database):
+    try:
+        router.session(database=database).terminate()
+        return True
+    except (LoginRefused, ConnectionError):
+        return False
+
+
+def test_sigterm_lets_sessions_end_and_then_the_process_ends(make_router):
+    router = make_router(drain_timeout="8s")
+    client = router.session()
+    client.send(Q("select pg_sleep(1.5)"))
+    time.sleep(0.3)
+    router.process.terminate()
+    wait_until(lambda: not _enters(router, "app"), 5, "new sessions to be refused")
+    assert m.kinds(client.read_until("Z")) == "T D C Z", "the running query ends in peace"
+    client.terminate()
+    started = time.monotonic()
+    router.stop()
+    assert time.monotonic() - started < 6
+
+
+def test_the_drain_deadline_ends_what_is_left_with_57p01(make_router):
+    router = make_router(drain_timeout="1s")
+    with router.session() as client:
+        client.send(Q("select pg_sleep(60)"))
+        time.sleep(0.3)
+        router.process.terminate()
+        answer = client.read_until("", timeout=8)
+        assert answer[-1] is m.CLOSED and m.sqlstate(answer[-2]) == "57P01"
+    router.stop()
