@@ -230,15 +230,15 @@ Result<DetachedStream> Stream::release() {
   return DetachedStream(fd, std::move(tls_), side_);
 }
 
-Result<Stream> Stream::adopt(asio::any_io_executor executor, DetachedStream detached) {
+Result<Stream> Stream::adopt(asio::any_io_executor executor, DetachedStream released) {
   Socket socket(std::move(executor));
   std::error_code ec;
   // Asio asks the protocol for nothing but the socket's type here.
-  socket.assign(asio::generic::stream_protocol(AF_UNSPEC, 0), detached.fd_, ec);
-  if (ec) return from_io(ec, detached.side_);
-  detached.fd_ = -1;
-  Stream stream(std::move(socket), detached.side_);
-  stream.tls_ = std::move(detached.tls_);
+  socket.assign(asio::generic::stream_protocol(AF_UNSPEC, 0), released.fd_, ec);
+  if (ec) return from_io(ec, released.side_);
+  released.fd_ = -1;
+  Stream stream(std::move(socket), released.side_);
+  stream.tls_ = std::move(released.tls_);
   return stream;
 }
 

@@ -121,7 +121,7 @@ class Stream {
   // Gives the connection up so that another thread's event loop can take it over; nothing may be pending on
   // it.
   Result<DetachedStream> release();
-  static Result<Stream> adopt(asio::any_io_executor executor, DetachedStream detached);
+  static Result<Stream> adopt(asio::any_io_executor executor, DetachedStream released);
 
  private:
   template <class Handler>

@@ -67,7 +67,7 @@ TEST(Deadline, CountsAnewAfterAReset) {
   EXPECT_EQ(calls, 2);
 }
 
-asio::awaitable<void> sleep_until_cancelled(int& cancelled) {
+asio::awaitable<void> wait_until_cancelled(int& cancelled) {
   co_await asio::this_coro::throw_if_cancelled(false);
   asio::steady_timer timer(co_await asio::this_coro::executor, hours(1));
   const auto [ec] = co_await timer.async_wait(test::kAwait);
@@ -84,7 +84,7 @@ TEST(TaskGroup, StopsItsTasksAndRefusesNewOnes) {
   TaskGroup group(io.get_executor());
   int cancelled = 0;
   for (int i = 0; i < 100; ++i)
-    EXPECT_TRUE(group.spawn("sleep", sleep_until_cancelled(cancelled)));
+    EXPECT_TRUE(group.spawn("wait", wait_until_cancelled(cancelled)));
   EXPECT_EQ(group.size(), 100u);
   test::run(io, [](TaskGroup& g) -> asio::awaitable<void> { co_await g.stop(); }(group));
   EXPECT_EQ(cancelled, 100);
@@ -104,7 +104,7 @@ TEST(TaskGroup, StopsATaskThatHasYetToRun) {
   asio::co_spawn(
       io, [](TaskGroup& g) -> asio::awaitable<void> { co_await g.stop(); }(group),
       [](const std::exception_ptr& failure) { EXPECT_FALSE(failure); });
-  group.spawn("sleep", sleep_until_cancelled(cancelled));
+  group.spawn("wait", wait_until_cancelled(cancelled));
   io.run();
   EXPECT_EQ(group.size(), 0u);
 }
@@ -119,22 +119,22 @@ TEST(TaskGroup, WaitsForTasksThatEndByThemselves) {
   EXPECT_FALSE(group.stopping());
 }
 
-asio::awaitable<void> sleep_twice(int& slept) {
+asio::awaitable<void> wait_twice(int& waited) {
   co_await asio::this_coro::throw_if_cancelled(false);
   for (int i = 0; i < 2; ++i) {
     asio::steady_timer timer(co_await asio::this_coro::executor, hours(1));
     co_await timer.async_wait(test::kAwait);
-    ++slept;
+    ++waited;
   }
 }
 
 TEST(TaskGroup, CancelsATaskAgainThatWaitsAgain) {
   asio::io_context io(1);
   TaskGroup group(io.get_executor());
-  int slept = 0;
-  group.spawn("sleep twice", sleep_twice(slept));
+  int waited = 0;
+  group.spawn("wait twice", wait_twice(waited));
   test::run(io, [](TaskGroup& g) -> asio::awaitable<void> { co_await g.stop(); }(group));
-  EXPECT_EQ(slept, 2);
+  EXPECT_EQ(waited, 2);
 }
 
 asio::awaitable<void> throws() {

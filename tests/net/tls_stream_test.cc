@@ -1,3 +1,5 @@
+#include <filesystem>
+#include <iterator>
 #include <thread>
 
 #include <asio/post.hpp>
@@ -218,6 +220,39 @@ TEST_F(TlsStream, ReportsAnEndInsideTheHandshake) {
   }(server(), pki.server()));
 }
 
+std::ptrdiff_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return std::distance(begin(all), end(all));
+}
+
+TEST_F(TlsStream,
+       LeavesNothingBehindAfterAbortedHandshakes) {  // B14; what stays allocated, AddressSanitizer reports
+  const auto context = pki.server();
+  ends.emplace(test::unix_pair(io.get_executor()));  // the event loop opens its own descriptors with the first socket
+  ends.reset();
+  const std::ptrdiff_t before = open_descriptors();
+  const Bytes hello = [&] {
+    ends.emplace(test::unix_pair(io.get_executor()));
+    const auto session =
+        *TlsSession::make(pki.client(), TlsRole::Client, "", client().socket().native_handle());
+    EXPECT_EQ(session->handshake().status, IoStatus::WouldBlock);
+    Bytes wire(4096);
+    wire.resize(server().try_read(wire).bytes);
+    return wire;
+  }();
+  for (std::size_t cut = 1; cut <= hello.size(); ++cut) {
+    ends.emplace(test::unix_pair(io.get_executor()));
+    test::raw_send(client(), ByteView(hello).first(cut));
+    client().close();
+    test::run(io, [](Stream& stream, std::shared_ptr<const TlsContext> c) -> asio::awaitable<void> {
+      const Result<void> result = co_await stream.handshake(std::move(c), TlsRole::Server, "");
+      EXPECT_FALSE(result);
+    }(server(), context));
+  }
+  ends.reset();
+  EXPECT_EQ(open_descriptors(), before);
+}
+
 TEST_F(TlsStream, MovesToAnotherThreadWithItsSession) {
   connect();
   Bytes buffer(16);
@@ -225,9 +260,9 @@ TEST_F(TlsStream, MovesToAnotherThreadWithItsSession) {
   Result<DetachedStream> released = client().release();
   ASSERT_TRUE(released);
   EXPECT_FALSE(client().is_open());
-  std::thread([detached = *std::move(released)]() mutable {
+  std::thread([taken = *std::move(released)]() mutable {
     asio::io_context other(1);
-    Result<Stream> adopted = Stream::adopt(other.get_executor(), std::move(detached));
+    Result<Stream> adopted = Stream::adopt(other.get_executor(), std::move(taken));
     ASSERT_TRUE(adopted);
     EXPECT_EQ(adopted->side(), Side::Server);
     EXPECT_TRUE(adopted->has_pending_or_eof());
