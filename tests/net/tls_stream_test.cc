@@ -228,7 +228,8 @@ std::ptrdiff_t open_descriptors() {
 TEST_F(TlsStream,
        LeavesNothingBehindAfterAbortedHandshakes) {  // B14; what stays allocated, AddressSanitizer reports
   const auto context = pki.server();
-  ends.emplace(test::unix_pair(io.get_executor()));  // the event loop opens its own descriptors with the first socket
+  ends.emplace(
+      test::unix_pair(io.get_executor()));  // the event loop opens its own descriptors with the first socket
   ends.reset();
   const std::ptrdiff_t before = open_descriptors();
   const Bytes hello = [&] {
