@@ -45,36 +45,42 @@ void check_way_on(const Config& config, const HbaRule& rule, const std::string& 
                  "set server_user, or use scram-sha-256");
 }
 
-// Users whose secret in auth_file the rule's method cannot check. Named ones are an error, others a warning.
+// Users of auth_file whom the rule lets try with a secret that its method does not use.
+std::vector<std::string_view> users_with(const Config& config, const HbaRule& rule, SecretKind kind) {
+  std::vector<std::string_view> names;
+  for (const UserEntry& user : config.users) {
+    if (secret_kind(user.secret) != kind || !matches_any(rule.user, user.name)) continue;
+    // A rule above may be the one that holds for this user.
+    const auto first = std::find_if(config.hba.begin(), config.hba.end(), [&](const HbaRule& each) {
+      return &each == &rule || (!each.user.empty() && matches_any(each.user, user.name));
+    });
+    if (&*first == &rule) names.push_back(user.name);
+  }
+  return names;
+}
+
 void check_secret_kinds(const Config& config, const HbaRule& rule, const std::string& path,
                         Reporter& reporter) {
-  if (rule.method != AuthMethod::Md5 && rule.method != AuthMethod::ScramSha256) return;
-  const bool is_md5 = rule.method == AuthMethod::Md5;
-  const SecretKind unusable = is_md5 ? SecretKind::Scram : SecretKind::Md5;
-  const std::string what =
-      is_md5 ? "a SCRAM verifier, which md5 cannot check" : "an md5 hash, which scram-sha-256 cannot check";
-  const std::string hint =
-      is_md5 ? "use method scram-sha-256" : "give the user a SCRAM verifier, or method md5 above this rule";
-  std::size_t others = 0;
-  for (const UserEntry& user : config.users) {
-    if (secret_kind(user.secret) != unusable || !matches_any(rule.user, user.name)) continue;
-    // Another rule above may be the one that holds for this user.
-    const auto earlier = std::find_if(config.hba.begin(), config.hba.end(), [&](const HbaRule& each) {
-      return &each == &rule ||
-             (matches_any(each.user, user.name) && !each.user.empty() && each.method != rule.method);
-    });
-    if (earlier != config.hba.end() && &*earlier != &rule) continue;
-    if (std::find(rule.user.begin(), rule.user.end(), user.name) != rule.user.end()) {
-      reporter.error(path, "user \"" + user.name + "\" has " + what, hint);
-    } else {
-      ++others;
-    }
+  const auto described = [](const std::vector<std::string_view>& names) {
+    if (names.size() == 1) return "user \"" + std::string(names.front()) + "\" has ";
+    return std::to_string(names.size()) + " users of auth_file, \"" + std::string(names.front()) +
+           "\" first, have ";
+  };
+  if (rule.method == AuthMethod::ScramSha256) {
+    const auto names = users_with(config, rule, SecretKind::Md5);
+    if (names.empty()) return;
+    const std::string message = described(names) + "an md5 hash, which scram-sha-256 cannot check";
+    const std::string hint = "give a SCRAM verifier instead, or a rule with method md5 above this one";
+    const bool named = std::find(rule.user.begin(), rule.user.end(), names.front()) != rule.user.end();
+    named ? reporter.error(path, message, hint) : reporter.warning(path, message, hint);
   }
-  if (others > 0)
-    reporter.warning(path,
-                     std::to_string(others) +
-                         (others == 1 ? " user of auth_file has " : " users of auth_file have ") + what,
-                     hint);
+  if (rule.method == AuthMethod::Md5) {
+    const auto names = users_with(config, rule, SecretKind::Scram);
+    if (!names.empty())
+      reporter.warning(path,
+                       described(names) + "a SCRAM verifier and will be asked for SCRAM, as PostgreSQL does",
+                       "use method scram-sha-256");
+  }
 }
 
 void check_rule(const Config& config, const HbaRule& rule, const std::string& path, Reporter& reporter) {

@@ -88,7 +88,7 @@ struct Config {
 // kDepthMax or with aliases are problems like any other. Reads the file, auth_file and the password files.
 struct LoadOutcome {
   std::shared_ptr<const Config> config;  // null if any problem is an error
-  Problems problems;                     // all of them, in the order of their lines
+  Problems problems;                     // in the order of their lines, kProblemCountMax per severity
 };
 LoadOutcome load(const std::string& path);
 // The same from text; relative paths are looked up from the folder of `path`, which need not exist.

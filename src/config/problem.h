@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ struct Problem {
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 using Problems = std::vector<Problem>;
+
+// Nobody reads more of one severity about one file; a hostile file could cause millions.
+inline constexpr std::size_t kProblemCountMax = 200;
 
 bool has_errors(const Problems&);
 

@@ -53,6 +53,7 @@ void read_record(const Node& node, const std::string& path, R& record, Reporter&
     return;
   }
   for (const Node::Entry& entry : node.entries) {
+    if (reporter.full()) return;
     const std::string key_path = path + "." + entry.key;
     reporter.remember(key_path, entry.position);
     if (const Field<R>* const field = find_field<R>(entry.key)) {
@@ -153,6 +154,7 @@ void read_tree(const Node& root, Config& config, Reporter& reporter) {
   for (const ListKey& list : list_keys())
     known.push_back(list.key);
   for (const Node::Entry& entry : root.entries) {
+    if (reporter.full()) return;
     reporter.remember(entry.key, entry.position);
     if (const Field<Options>* const field = find_field<Options>(entry.key)) {
       read_field(*field, entry.value, entry.key, config.options, reporter);

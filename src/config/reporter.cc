@@ -3,6 +3,8 @@
 namespace sluice::config {
 
 void Reporter::add(Severity severity, const std::string& key, std::string message, std::string hint) {
+  std::size_t& count = severity == Severity::Error ? error_count_ : warning_count_;
+  if (count++ >= kProblemCountMax) return;
   Position at;
   for (std::string around = key; !around.empty();) {
     if (const auto place = places_.find(around); place != places_.end()) {

@@ -24,8 +24,8 @@ class Reporter {
   void warning(const std::string& key, std::string message, std::string hint = {}) {
     add(Severity::Warning, key, std::move(message), std::move(hint));
   }
-  // About another file.
-  void add(Problem problem) { problems_.push_back(std::move(problem)); }
+  // Whether further errors would be dropped.
+  bool full() const noexcept { return error_count_ >= kProblemCountMax; }
   const std::string& file() const noexcept { return file_; }
   Problems& problems() noexcept { return problems_; }
 
@@ -35,6 +35,8 @@ class Reporter {
   std::string file_;
   Problems& problems_;
   std::map<std::string, Position> places_;
+  std::size_t error_count_ = 0;  // of those reported here, the dropped ones too
+  std::size_t warning_count_ = 0;
 };
 
 // "rules[2]"

@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::size_t kUserBytesMax = 63;  // PostgreSQL's names
 constexpr std::size_t kSecretBytesMax = 2048;
-constexpr std::size_t kProblemCountMax = 20;  // a file of another format need not say so a million times
+constexpr std::size_t kUserlistProblemCountMax =
+    20;  // a file of another format need not say so a million times
 
 // One line, read from the left.
 class LineReader {
@@ -45,6 +46,35 @@ class LineReader {
   std::size_t at_ = 0;
 };
 
+bool is_base64(std::string_view text) {
+  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+  return !text.empty() && text.size() % 4 == 0 &&
+         std::all_of(text.begin(), text.end() - static_cast<std::ptrdiff_t>(padding), [](char c) {
+           return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' ||
+                  c == '/';
+         });
+}
+
+// SCRAM-SHA-256$<iterations>:<salt>$<StoredKey>:<ServerKey>, the keys of 32 bytes.
+bool is_verifier(std::string_view secret) {
+  constexpr std::size_t kKeyBase64Bytes = 44;
+  std::string_view rest = secret.substr(secret.find('$') + 1);
+  const auto take = [&](char end) {
+    const std::size_t at = rest.find(end);
+    const std::string_view part = rest.substr(0, at);
+    rest = at == rest.npos ? std::string_view() : rest.substr(at + 1);
+    return part;
+  };
+  const std::string_view iterations = take(':');
+  const std::string_view salt = take('$');
+  const std::string_view stored_key = take(':');
+  const bool counted =
+      !iterations.empty() && iterations.size() < 10 && iterations.front() != '0' &&
+      std::all_of(iterations.begin(), iterations.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return counted && is_base64(salt) && stored_key.size() == kKeyBase64Bytes && is_base64(stored_key) &&
+         rest.size() == kKeyBase64Bytes && is_base64(rest);
+}
+
 // "" or what is wrong with the line; then the reader stands at the wrong place.
 std::string read_entry(LineReader& reader, UserEntry& entry) {
   std::optional<std::string> name = reader.quoted();
@@ -54,6 +84,8 @@ std::string read_entry(LineReader& reader, UserEntry& entry) {
   std::optional<std::string> secret = reader.quoted();
   if (!secret) return "no secret in double quotes behind the user name";
   if (secret->size() > kSecretBytesMax) return "a secret has at most 2048 bytes";
+  if (secret_kind(*secret) == SecretKind::Scram && !is_verifier(*secret))
+    return "a secret that begins like a SCRAM verifier and is none";
   entry = {std::move(*name), std::move(*secret)};
   return "";
 }
@@ -75,7 +107,7 @@ std::vector<UserEntry> parse_userlist(std::string_view text, const std::string& 
   std::vector<Numbered> found;
   std::size_t problem_count = 0;
   const auto report = [&](std::uint32_t line, std::uint32_t column, std::string message, std::string hint) {
-    if (++problem_count <= kProblemCountMax)
+    if (++problem_count <= kUserlistProblemCountMax)
       problems.push_back({file, line, column, Severity::Error, "", std::move(message), std::move(hint)});
   };
   for (std::uint32_t line = 1; !text.empty(); ++line) {

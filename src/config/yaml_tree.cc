@@ -143,18 +143,10 @@ class TreeBuilder : public YAML::EventHandler {
   std::size_t node_count_ = 0;
 };
 
-// yaml-cpp keeps a stack frame or a token per open bracket before it tells us of any: count them first.
-bool brackets_too_deep(std::string_view text) {
-  std::size_t run = 0;
-  for (const char c : text) {
-    if (c == '[' || c == '{' || c == '-' || c == '?' || c == ' ' || c == ':') {
-      run += c != ' ' ? 1 : 0;
-      if (run > 2000) return true;
-    } else {
-      run = 0;
-    }
-  }
-  return false;
+// yaml-cpp takes a quote that is never closed for closed where the text ends with a line's end.
+std::string_view without_trailing_blanks(std::string_view text) {
+  const std::size_t last = text.find_last_not_of(" \t\r\n");
+  return text.substr(0, last == text.npos ? 0 : last + 1);
 }
 
 }  // namespace
@@ -191,12 +183,8 @@ std::optional<Node> parse_yaml(std::string_view text, const std::string& file, P
                    "the file is to be plain text in UTF-8");
     return std::nullopt;
   }
-  if (brackets_too_deep(text)) {
-    builder.report({}, "", "nested too deep to be a configuration");
-    return std::nullopt;
-  }
   try {
-    ViewBuffer buffer(text);
+    ViewBuffer buffer(without_trailing_blanks(text));
     std::istream stream(&buffer);
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(builder)) return Node{};

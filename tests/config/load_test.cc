@@ -160,6 +160,15 @@ TEST(Load, SaysWhatAnEmptyFileLacks) {
   EXPECT_TRUE(has_error(outcome, "auth_type", "nobody can log in"));
 }
 
+TEST(Load, GivesUpCountingProblemsButNotOnTheFile) {
+  std::string text;
+  for (int i = 0; i < 20'000; ++i)
+    text += "x" + std::to_string(i) + ": 1\n";
+  const LoadOutcome outcome = Loading().load(text);
+  EXPECT_EQ(outcome.config, nullptr);
+  EXPECT_EQ(outcome.problems.size(), kProblemCountMax);
+}
+
 TEST(Load, NeverPrintsWhatPasswordFilesHold) {
   const Loading loading;
   loading.folder().write("two", "first-secret\nsecond-secret\n", 0644);

@@ -1,0 +1,166 @@
+#include <gtest/gtest.h>
+
+#include "tests/config/loading.h"
+
+namespace sluice::config {
+namespace {
+
+class Check : public testing::Test {
+ protected:
+  LoadOutcome with(std::string_view more) const { return loading_.load_with(more); }
+  Loading loading_;
+};
+
+TEST_F(Check, RefusesTargetsThatNeedMoreReplicasThanThereAre) {
+  EXPECT_TRUE(has_error(with("classes:\n- {name: a, target: 2}\n- {name: b, target: 2}\n"), "classes",
+                        "add up to 4, and there are 3"));
+}
+
+TEST_F(Check, WarnsOfAWatermarkThatNothingIsBelow) {
+  EXPECT_TRUE(has_warning(with("classes:\n- {name: a, saturation: 1, return_ratio: 0.60, target: 1}\n"),
+                          "classes[0].return_ratio", "a watermark of 0"));
+}
+
+TEST_F(Check, RefusesUnknownNamesAndSuggestsKnownOnes) {
+  EXPECT_TRUE(has_error(with("default_class: freemuim\n"), "default_class", "did you mean freemium?"));
+  EXPECT_TRUE(has_error(with("rules: [{class: gold}]\n"), "rules[0].class", "there is no class \"gold\""));
+  EXPECT_TRUE(
+      has_error(with("rules: [{listener: pubic, class: premium}]\nlisteners: [{name: public, address: x}]\n"),
+                "rules[0].listener", "did you mean public?"));
+  EXPECT_TRUE(has_error(loading_.load("auth_file: verifiers\nreplicas: [{host: a, pool: premum}]\n"),
+                        "replicas[0].pool", "did you mean premium?"));
+}
+
+TEST_F(Check, RefusesNamesGivenTwice) {
+  EXPECT_TRUE(has_error(loading_.load("auth_file: verifiers\nreplicas: [a, b, a]\n"), "replicas[2].name",
+                        "is the name of replicas[0] already"));
+  EXPECT_TRUE(has_error(with("classes: [{name: a, target: 1}, {name: a, target: 1}]\n"), "classes[1].name",
+                        "classes[0]"));
+  EXPECT_TRUE(has_error(with("databases: [{name: a}, {name: a}]\n"), "databases[1].name", "databases[0]"));
+}
+
+TEST_F(Check, RefusesAClassCalledMixed) {
+  EXPECT_TRUE(
+      has_error(with("classes: [{name: mixed, target: 1}]\n"), "classes[0].name", "belongs to no class"));
+}
+
+TEST_F(Check, RefusesAPrimaryTargetWithoutAPrimary) {
+  EXPECT_TRUE(has_error(
+      loading_.load("auth_file: verifiers\nreplicas: [a]\ndatabases: [{name: x, target: primary}]\n"),
+      "databases[0].target", "there is no primary"));
+}
+
+TEST_F(Check, WarnsOfRulesThatAreNeverReached) {
+  EXPECT_TRUE(has_warning(with("rules: [{class: premium}, {user: a, class: premium}]\n"), "rules[1]",
+                          "never reached"));
+  EXPECT_TRUE(has_warning(with("hba: [{method: scram-sha-256}, {user: a, method: reject}]\n"), "hba[1]",
+                          "never reached"));
+}
+
+TEST_F(Check, RefusesTrustBeyondLoopbackUnlessSaidSo) {
+  EXPECT_TRUE(has_error(with("server_user: s\nhba: [{method: trust}]\n"), "hba[0]", "beyond loopback"));
+  EXPECT_TRUE(has_error(with("server_user: s\nhba: [{network: [127.0.0.0/8, 10.0.0.0/8], method: trust}]\n"),
+                        "hba[0]", "beyond loopback"));
+  EXPECT_TRUE(
+      has_error(with("server_user: s\nhba: [{network: 0.0.0.0/0, method: trust}]\n"), "hba[0]", "loopback"));
+  for (const char* const fine :
+       {"server_user: s\nhba: [{network: [127.0.0.1, \"::1\", unix], method: trust}]\n",
+        "server_user: s\ntrust_anywhere: true\nhba: [{method: trust}]\n",
+        "server_user: s\nauth_type: trust\n"})
+    EXPECT_TRUE(with(fine).config) << fine << text_of(with(fine).problems);
+}
+
+TEST_F(Check, NarrowsAuthTypeTrustToLoopback) {
+  const LoadOutcome outcome = with("server_user: s\nauth_type: trust\n");
+  ASSERT_TRUE(outcome.config);
+  EXPECT_EQ(outcome.config->hba.at(0).network.size(), 3U);
+}
+
+TEST_F(Check, RefusesAWayInWithoutAWayOn) {
+  for (const char* const way_in : {"auth_type: trust\n", "auth_type: passthrough\n",
+                                   "hba: [{network: unix, user: scram, method: trust}]\n"}) {
+    const LoadOutcome outcome = with(way_in);
+    EXPECT_EQ(outcome.config, nullptr) << way_in;
+    EXPECT_NE(text_of(outcome.problems).find("whom no server lets in"), std::string::npos) << way_in;
+    EXPECT_TRUE(with(std::string(way_in) + "server_user: s\n").config) << way_in;
+  }
+}
+
+TEST_F(Check, LetsSecretsOfAuthFileBeTheWayOn) {
+  const std::string base = "replicas: [a]\nauth_file: users\n";
+  const auto load = [&](const std::string& users) {
+    return loading_.load(base + "hba: [{network: unix, user: " + users + ", method: trust}]\n").config;
+  };
+  EXPECT_TRUE(load("[hash, plain]"));
+  EXPECT_FALSE(load("[hash, scram]"));
+  EXPECT_FALSE(load("[nobody]"));
+  EXPECT_FALSE(load("\"*\""));
+}
+
+TEST_F(Check, NeedsNoWayOnForTheConsole) {
+  EXPECT_TRUE(
+      with("hba: [{network: unix, database: [sluice, pgbouncer], method: trust}, {method: scram-sha-256}]\n")
+          .config);
+}
+
+TEST_F(Check, SaysWhoseSecretTheMethodCannotCheck) {
+  const std::string base = "replicas: [a]\nauth_file: users\n";
+  EXPECT_TRUE(has_warning(loading_.load(base), "auth_type", "user \"hash\" has an md5 hash"));
+  EXPECT_TRUE(has_error(loading_.load(base + "hba: [{user: hash, method: scram-sha-256}]\n"), "hba[0]",
+                        "an md5 hash"));
+  EXPECT_TRUE(
+      has_warning(loading_.load(base + "hba: [{user: scram, method: md5}]\n"), "hba[0]", "asked for SCRAM"));
+  const LoadOutcome split =
+      loading_.load(base + "hba: [{user: hash, method: md5}, {method: scram-sha-256}]\n");
+  EXPECT_EQ(text_of(split.problems).find("hba"), std::string::npos) << text_of(split.problems);
+}
+
+TEST_F(Check, WarnsOfPlainPasswords) {
+  EXPECT_TRUE(
+      has_warning(loading_.load("replicas: [a]\nauth_file: users\n"), "auth_file", "1 plain password"));
+}
+
+TEST_F(Check, WarnsOfFilesThatEverybodyCanRead) {
+  loading_.folder().write("open", "\"u\" \"\"\n", 0644);
+  EXPECT_TRUE(has_warning(loading_.load("replicas: [a]\nauth_file: open\n"), "auth_file",
+                          "every user of this machine"));
+}
+
+TEST_F(Check, RefusesFilesThatCannotBeRead) {
+  EXPECT_TRUE(has_error(with("client_tls_ca_file: none.pem\n"), "client_tls_ca_file", "No such file"));
+  EXPECT_TRUE(has_error(loading_.load("replicas: [a]\nauth_file: none\n"), "auth_file", "No such file"));
+}
+
+TEST_F(Check, RefusesTlsWithoutACertificate) {
+  const LoadOutcome outcome = with("client_tls_sslmode: require\n");
+  EXPECT_TRUE(has_error(outcome, "client_tls_cert_file", "is missing"));
+  EXPECT_TRUE(has_error(outcome, "client_tls_key_file", "is missing"));
+  EXPECT_TRUE(has_error(
+      with("client_tls_sslmode: verify-full\nclient_tls_cert_file: cert\nclient_tls_key_file: cert\n"),
+      "client_tls_ca_file", "is missing"));
+  EXPECT_TRUE(has_error(with("hba: [{tls: required, method: scram-sha-256}]\n"), "hba[0]", "needs TLS"));
+}
+
+TEST_F(Check, RefusesCertificateLoginThatCannotVerify) {
+  const LoadOutcome outcome = with("server_user: s\nhba: [{tls: off, method: cert}]\n");
+  EXPECT_TRUE(has_error(outcome, "hba[0]", "the rule says tls: off"));
+  EXPECT_TRUE(has_error(outcome, "hba[0]", "client_tls_sslmode is disable"));
+  EXPECT_TRUE(has_error(outcome, "hba[0]", "needs client_tls_ca_file"));
+}
+
+TEST_F(Check, RefusesVerifyingServersWithoutACa) {
+  EXPECT_TRUE(has_error(with("server_tls_sslmode: verify-full\n"), "server_tls_ca_file", "is missing"));
+  EXPECT_TRUE(with("server_tls_sslmode: verify-full\nserver_tls_ca_file: system\n").config);
+  EXPECT_TRUE(has_error(with("server_tls_cert_file: cert\n"), "server_tls_key_file", "go together"));
+}
+
+TEST_F(Check, RefusesRolesThatNobodyCanLookUp) {
+  EXPECT_TRUE(has_error(with("rules: [{role: staff, class: premium}]\n"), "rules[0].role", "auth_user"));
+}
+
+TEST_F(Check, RefusesLagLimitsThatNobodyMeasures) {
+  EXPECT_TRUE(has_error(with("max_replica_lag: 10s\n"), "max_replica_lag", "health_check_user"));
+}
+
+}  // namespace
+}  // namespace sluice::config
