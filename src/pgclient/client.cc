@@ -80,50 +80,44 @@ asio::awaitable<std::error_code> wait_for(stream_descriptor& descriptor, stream_
   co_return std::get<0>(std::get<0>(first));
 }
 
-// Every parameter that libpq would otherwise take from the environment or a file of the user's.
-class Parameters {
- public:
-  Parameters(const ConnectParams& params, const std::string& address) {
-    add("host", params.host);
-    if (!address.empty()) add("hostaddr", address);
-    add("port", std::to_string(params.port));
-    add("user", params.user);
-    add("dbname", params.database.empty() ? params.user : params.database);
-    if (!params.password.empty()) add("password", params.password);
-    // libpq looks into a password file when there is no password, and finds this one missing.
-    add("passfile", "/nonexistent");
-    add("sslmode", params.sslmode);
-    if (!params.ssl_ca_file.empty()) add("sslrootcert", params.ssl_ca_file);
-    if (!params.ssl_cert_file.empty()) add("sslcert", params.ssl_cert_file);
-    if (!params.ssl_key_file.empty()) add("sslkey", params.ssl_key_file);
-    add("gssencmode", "disable");
-    add("target_session_attrs", "any");
-    add("client_encoding", "UTF8");
-    add("application_name", params.application_name);
-    add("options", "-c datestyle=ISO");
-  }
-  PGconn* start() const {
-    std::vector<const char*> keys, values;
-    for (const auto& [key, value] : all_) {
-      keys.push_back(key);
-      values.push_back(value.c_str());
+// Every parameter that libpq would otherwise take from the environment or a file of the user's. A connection
+// string, for in an array of parameters libpq takes an empty value for none and looks into the environment.
+std::string connection_string(const ConnectParams& params, const std::string& address) {
+  std::string text;
+  const auto add = [&text](const char* key, std::string_view value) {
+    text.append(key).append("='");
+    for (const char c : value) {
+      if (c == '\'' || c == '\\') text += '\\';
+      text += c;
     }
-    keys.push_back(nullptr);
-    values.push_back(nullptr);
-    return PQconnectStartParams(keys.data(), values.data(), 0);
-  }
-
- private:
-  void add(const char* key, std::string value) { all_.emplace_back(key, std::move(value)); }
-  std::vector<std::pair<const char*, std::string>> all_;
-};
+    text += "' ";
+  };
+  add("host", params.host);
+  add("hostaddr", address);
+  add("port", std::to_string(params.port));
+  add("user", params.user);
+  add("dbname", params.database.empty() ? params.user : params.database);
+  add("password", params.password);
+  // libpq looks into a password file when there is no password, and finds this one missing.
+  add("passfile", "/nonexistent");
+  add("sslmode", params.sslmode);
+  add("sslrootcert", params.ssl_ca_file);
+  add("sslcert", params.ssl_cert_file);
+  add("sslkey", params.ssl_key_file);
+  add("gssencmode", "disable");
+  add("target_session_attrs", "any");
+  add("client_encoding", "UTF8");
+  add("application_name", params.application_name);
+  add("options", "");
+  return text;
+}
 
 // The server's answer to a refused start-up comes without its SQLSTATE through libpq: PQerrorMessage() only.
 // A login failure is told from a failed connection by how far libpq came.
 asio::awaitable<PgResult<Connection>> connect_one(ConnectParams params, std::string address,
                                                   Clock::time_point deadline) {
   const auto executor = co_await asio::this_coro::executor;
-  Connection connection(Parameters(params, address).start());
+  Connection connection(PQconnectStart(connection_string(params, address).c_str()));
   if (!connection) co_return failure(std::make_error_code(std::errc::not_enough_memory));
   PQsetNoticeReceiver(
       connection.get(), [](void*, const PGresult*) {}, nullptr);

@@ -1,0 +1,196 @@
+#include <cstdlib>
+#include <memory>
+
+#include <asio/io_context.hpp>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "pgclient/auth_query.h"
+#include "pgclient/client.h"
+#include "tests/support/postgres_fixture.h"
+#include "tests/support/run_coroutine.h"
+
+namespace sluice::pgclient {
+namespace {
+
+using namespace std::chrono_literals;
+using tests::PostgresServer;
+using tests::run_coroutine;
+
+class ClientPg : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (!PostgresServer::unavailable()) server_ = std::make_unique<PostgresServer>();
+  }
+  static void TearDownTestSuite() { server_.reset(); }
+  void SetUp() override {
+    if (const auto reason = PostgresServer::unavailable()) GTEST_SKIP() << *reason;
+  }
+  PgResult<Client> connect(ConnectParams params) {
+    return run_coroutine(context_, Client::connect(std::move(params), 10s));
+  }
+  PgResult<Rows> query(Client& client, std::string sql, std::vector<std::optional<std::string>> params = {},
+                       std::chrono::milliseconds timeout = 10s, Limits limits = {}) {
+    return run_coroutine(context_, client.query(std::move(sql), std::move(params), timeout, limits));
+  }
+
+  static std::unique_ptr<PostgresServer> server_;
+  asio::io_context context_{1};
+};
+std::unique_ptr<PostgresServer> ClientPg::server_;
+
+TEST_F(ClientPg, QueriesOverTcpAndUnixSocket) {
+  for (const auto& params : {server_->over_tcp(), server_->over_unix_socket()}) {
+    auto client = connect(params);
+    ASSERT_TRUE(client) << client.error().message;
+    auto rows = query(*client, "SELECT $1::text AS a, $2::text AS b", {"x\ny", std::nullopt});
+    ASSERT_TRUE(rows) << rows.error().message;
+    EXPECT_EQ(rows->columns, (std::vector<std::string>{"a", "b"}));
+    ASSERT_EQ(rows->rows.size(), 1U);
+    EXPECT_EQ(rows->rows[0][0], "x\ny");
+    EXPECT_FALSE(rows->rows[0][1].has_value());
+  }
+}
+
+TEST_F(ClientPg, GivesSqlstateAndOneLineMessageAndGoesOn) {
+  auto client = connect(server_->over_tcp());
+  ASSERT_TRUE(client);
+  auto rows = query(*client, "SELECT 1/0");
+  ASSERT_FALSE(rows);
+  EXPECT_EQ(rows.error().sqlstate, "22012");
+  EXPECT_EQ(rows.error().message, "division by zero");
+  EXPECT_TRUE(query(*client, "SELECT 1"));
+}
+
+TEST_F(ClientPg, TellsRefusedLoginsFromFailedConnections) {
+  ConnectParams wrong = server_->over_tcp();
+  wrong.password = "wrong";
+  auto client = connect(wrong);
+  ASSERT_FALSE(client);
+  EXPECT_EQ(client.error().error.code, PgErrc::LoginFailed) << client.error().message;
+  ConnectParams nowhere = server_->over_tcp();
+  nowhere.port = 1;
+  EXPECT_EQ(connect(nowhere).error().error.code, PgErrc::ConnectFailed);
+}
+
+TEST_F(ClientPg, TakesNoPasswordFromTheEnvironment) {
+  ::setenv("PGPASSWORD", "postgres", 1);
+  ConnectParams params = server_->over_tcp();
+  params.password.clear();
+  EXPECT_FALSE(connect(params));
+  ::unsetenv("PGPASSWORD");
+}
+
+TEST_F(ClientPg, TimesOutAndIsBrokenAfterwards) {
+  auto client = connect(server_->over_tcp());
+  ASSERT_TRUE(client);
+  const auto started = std::chrono::steady_clock::now();
+  auto rows = query(*client, "SELECT pg_sleep(30)", {}, 100ms);
+  ASSERT_FALSE(rows);
+  EXPECT_EQ(rows.error().error.code, BaseErrc::Timeout);
+  EXPECT_LT(std::chrono::steady_clock::now() - started, 10s);
+  EXPECT_FALSE(client->usable());
+  EXPECT_EQ(query(*client, "SELECT 1").error().error.code, PgErrc::ConnectionLost);
+}
+
+TEST_F(ClientPg, RefusesResultsAboveItsLimits) {
+  auto client = connect(server_->over_tcp());
+  ASSERT_TRUE(client);
+  auto many = query(*client, "SELECT generate_series(1, 1000000)", {}, 10s, {100, 1 << 20});
+  EXPECT_EQ(many.error().error.code, PgErrc::ResultTooLarge);
+  client = connect(server_->over_tcp());
+  auto large = query(*client, "SELECT repeat('x', 10000)", {}, 10s, {100, 9'999});
+  EXPECT_EQ(large.error().error.code, PgErrc::ResultTooLarge);
+}
+
+TEST_F(ClientPg, NoticesABackendThatWasTerminated) {
+  auto client = connect(server_->over_tcp());
+  ASSERT_TRUE(client);
+  auto rows = query(*client, "SELECT pg_terminate_backend(pg_backend_pid())");
+  ASSERT_FALSE(rows);
+  EXPECT_EQ(rows.error().error.code, PgErrc::ConnectionLost);
+  EXPECT_FALSE(client->usable());
+}
+
+class AuthQueryPg : public ClientPg {
+ protected:
+  void SetUp() override {
+    ClientPg::SetUp();
+    if (IsSkipped()) return;
+    settings_.servers = {server_->over_unix_socket()};
+    settings_.sql = kDefaultAuthQuery;
+    settings_.refresh_interval_min = 0ms;
+  }
+  Result<protocol::Secret> lookup(AuthQuery& auth, std::string user,
+                                  Freshness freshness = Freshness::Cached) {
+    return run_coroutine(context_, auth.lookup(std::move(user), freshness));
+  }
+  static asio::awaitable<void> ask(AuthQuery& auth, int* answers) {
+    const auto secret = co_await auth.lookup("postgres");
+    if (secret) ++*answers;
+  }
+  AuthQuery::Settings settings_;
+};
+
+TEST_F(AuthQueryPg, FindsSecretsCachesThemAndRefreshesOnDemand) {
+  server_->sql("DROP ROLE IF EXISTS alice; ");
+  server_->sql("CREATE ROLE alice LOGIN PASSWORD 'one'");
+  AuthQuery auth(context_.get_executor(), settings_);
+  std::vector<LookupOutcome> outcomes;
+  auth.on_outcome([&](LookupOutcome outcome) { outcomes.push_back(outcome); });
+  const auto first = lookup(auth, "alice");
+  ASSERT_TRUE(first) << first.error().code.message();
+  EXPECT_TRUE(std::holds_alternative<protocol::ScramVerifier>(*first));
+  server_->sql("ALTER ROLE alice PASSWORD 'two'");
+  EXPECT_TRUE(*lookup(auth, "alice") == *first);
+  EXPECT_FALSE(*lookup(auth, "alice", Freshness::Refresh) == *first);
+  EXPECT_TRUE(std::holds_alternative<protocol::UnknownUser>(*lookup(auth, "nobody'; --")));
+  EXPECT_TRUE(std::holds_alternative<protocol::UnknownUser>(*lookup(auth, "nobody'; --")));
+  EXPECT_EQ(outcomes, (std::vector{LookupOutcome::Found, LookupOutcome::Hit, LookupOutcome::Found,
+                                   LookupOutcome::NotFound, LookupOutcome::NegativeHit}));
+}
+
+TEST_F(AuthQueryPg, AsksOnceForManyWhoAskAtTheSameTime) {
+  AuthQuery auth(context_.get_executor(), settings_);
+  int found = 0, hits = 0, answers = 0;
+  auth.on_outcome([&](LookupOutcome o) { ++(o == LookupOutcome::Found ? found : hits); });
+  for (int i = 0; i < 20; ++i)
+    asio::co_spawn(context_, ask(auth, &answers),
+                   [](const std::exception_ptr& fault) { EXPECT_EQ(fault, nullptr); });
+  context_.run();
+  EXPECT_EQ(found, 1);
+  EXPECT_EQ(hits, 19);
+  EXPECT_EQ(answers, 20);
+}
+
+TEST_F(AuthQueryPg, SurvivesALostConnectionAndAServerThatIsAway) {
+  ConnectParams nowhere = server_->over_unix_socket();
+  nowhere.host = "/nonexistent";
+  settings_.servers.insert(settings_.servers.begin(), nowhere);
+  AuthQuery auth(context_.get_executor(), settings_);
+  EXPECT_TRUE(lookup(auth, "postgres"));
+  server_->sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'sluice'");
+  EXPECT_TRUE(lookup(auth, "postgres", Freshness::Refresh));
+  settings_.servers = {nowhere};
+  auth.reconfigure(settings_);
+  EXPECT_FALSE(lookup(auth, "postgres"));
+}
+
+TEST_F(AuthQueryPg, ListsRolesAsGranted) {
+  server_->sql("DROP ROLE IF EXISTS bob; ");
+  server_->sql("DROP ROLE IF EXISTS gold; ");
+  server_->sql("DROP ROLE IF EXISTS paying; ");
+  server_->sql("CREATE ROLE paying");
+  server_->sql("CREATE ROLE gold IN ROLE paying");
+  server_->sql("CREATE ROLE bob LOGIN IN ROLE gold");
+  AuthQuery auth(context_.get_executor(), settings_);
+  auto roles = run_coroutine(context_, auth.roles_of("bob"));
+  ASSERT_TRUE(roles);
+  EXPECT_EQ(*roles, (std::vector<std::string>{"bob", "gold", "paying"}));
+  // Superusers are no members of everything.
+  EXPECT_EQ(*run_coroutine(context_, auth.roles_of("postgres")), (std::vector<std::string>{"postgres"}));
+  EXPECT_TRUE(run_coroutine(context_, auth.roles_of("nobody"))->empty());
+}
+
+}  // namespace
+}  // namespace sluice::pgclient
