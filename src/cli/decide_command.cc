@@ -1,16 +1,24 @@
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/load_config.h"
 #include "decide/run.h"
 
 namespace sluice::cli {
 namespace {
 
-int decide_on_standard_streams() {
+int decide_on_standard_streams(const std::string& config_path) {
+  std::optional<policy::PoolConfig> initial;
+  if (!config_path.empty()) {
+    const auto config = load_config(config_path);
+    if (config == nullptr) return kFailure;
+    initial = config::pool_config(*config);
+  }
   std::ios::sync_with_stdio(false);
-  switch (decide::run(std::cin, std::cout, std::cerr)) {
+  switch (decide::run(std::cin, std::cout, std::cerr, initial)) {
     case decide::RunResult::Complete:
       return kSuccess;
     case decide::RunResult::BadLine:
@@ -38,7 +46,9 @@ void add_decide(CLI::App& app, Action& action) {
       "{\"op\":\"close\",\"class\":\"premium\",\"replica\":\"r2\"}\n"
       "  {\"op\":\"down\",\"replica\":\"r2\"}   likewise up, drain, undrain\n"
       "Each open is answered by a line; the state of all replicas follows at the end.");
-  command->callback([&action] { action = decide_on_standard_streams; });
+  const auto path = std::make_shared<std::string>();
+  command->add_option("-c,--config", *path, "Take policy, classes and replicas from this configuration file");
+  command->callback([&action, path] { action = [path] { return decide_on_standard_streams(*path); }; });
 }
 
 }  // namespace sluice::cli

@@ -1,9 +1,11 @@
 #include <cstdio>
+#include <fstream>
 #include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 namespace {
 
@@ -25,6 +27,31 @@ Ran sluice(const std::string& arguments, const std::string& input = "") {
   ran.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return ran;
 }
+
+// A file in the test's own temporary folder, gone with it.
+class ConfigFile {
+ public:
+  explicit ConfigFile(const std::string& text)
+      : path_(testing::TempDir() + "sluice_cli_test_" + std::to_string(::getpid()) + ".yaml") {
+    std::ofstream(path_) << text;
+  }
+  ~ConfigFile() { std::remove(path_.c_str()); }
+  ConfigFile(const ConfigFile&) = delete;
+  ConfigFile& operator=(const ConfigFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+const char* const kThreeReplicas =
+    "auth_type: trust\n"
+    "server_user: app\n"
+    "policy: plb\n"
+    "replicas: [{name: a, host: db1}, {name: b, host: db2}, {name: c, host: db3, pool: mixed}]\n"
+    "classes:\n"
+    "  - {name: gold, saturation: 1, return_ratio: \"1\", floor: 0, target: 1}\n"
+    "  - {name: tin, saturation: 1, return_ratio: \"1\", floor: 1, target: 1}\n";
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -68,6 +95,39 @@ TEST(Cli, DecidesOnStandardStreams) {
   const Ran bad = sluice("decide", "{\"op\":\"nonsense\"}\n");
   EXPECT_EQ(bad.exit_code, 1);
   EXPECT_EQ(bad.output.rfind("line 1: unknown op \"nonsense\"", 0), 0u) << bad.output;
+}
+
+TEST(Cli, DecidesOnTheClassesAndReplicasOfAConfigurationFile) {
+  const ConfigFile file(kThreeReplicas);
+  const Ran ran = sluice("decide -c " + file.path() + " 2>/dev/null",
+                         "{\"op\":\"open\",\"id\":\"1\",\"class\":\"gold\"}\n"
+                         "{\"op\":\"open\",\"id\":\"2\",\"class\":\"gold\"}\n");
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_TRUE(contains(ran.output, "{\"id\":\"1\",\"replica\":\"a\",\"outcome\":\"own\",\"changes\":[]}\n"))
+      << ran.output;
+  EXPECT_TRUE(contains(ran.output, "{\"id\":\"2\",\"replica\":\"c\",\"outcome\":\"borrowed_mixed\""))
+      << ran.output;
+  EXPECT_EQ(sluice("decide -c /nonexistent.yaml").exit_code, 1);
+}
+
+TEST(Cli, ChecksAConfigurationFile) {
+  const ConfigFile good(kThreeReplicas);
+  for (const std::string& arguments : {"check -c " + good.path(), "check " + good.path()}) {
+    const Ran ran = sluice(arguments);
+    EXPECT_EQ(ran.exit_code, 0) << ran.output;
+    EXPECT_TRUE(contains(ran.output, "0 errors")) << ran.output;
+    EXPECT_TRUE(contains(ran.output, "server_connect_timeout: ")) << ran.output;
+  }
+  EXPECT_EQ(sluice("check").exit_code, 2);
+}
+
+TEST(Cli, NamesEveryProblemOfAConfigurationFile) {
+  const ConfigFile bad(std::string(kThreeReplicas) + "server_conect_timeout: 3\nthreads: many\n");
+  const Ran ran = sluice("check -c " + bad.path());
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_TRUE(contains(ran.output, bad.path() + ":8:1: error: server_conect_timeout: ")) << ran.output;
+  EXPECT_TRUE(contains(ran.output, "server_connect_timeout?")) << ran.output;
+  EXPECT_TRUE(contains(ran.output, bad.path() + ":9:")) << ran.output;
 }
 
 }  // namespace
