@@ -1,5 +1,6 @@
 """Servers that are killed, frozen, restarted or promoted: every client is told the truth, and the others notice nothing."""
 
+import os
 import signal
 import time
 
@@ -114,7 +115,6 @@ def test_a_killed_backend_cuts_its_result_and_harms_no_other_server(router, clus
     with other, router.session(parameters={"application_name": "cut"}) as client:
         client.send(Q("select generate_series(1, 10000000)")).read_until("D", 10000)
         pid = cluster.primary.value("select pid from pg_stat_activity where application_name = 'cut'")
-        import os
         os.kill(pid, signal.SIGKILL)
         kinds, last = set(), None
         while (msg := client.read(20)) is not m.CLOSED:
@@ -171,7 +171,7 @@ def test_a_replica_that_goes_under_load_ends_its_own_sessions_with_the_truth(mak
 @pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_a_frozen_replica_leaves_the_pools_and_its_clients_are_told(make_router, cluster):
-    router = make_router(health_check_interval="300ms", health_check_timeout="500ms")
+    router = make_router(health_check_interval="600ms", health_check_timeout="500ms")
     victim = cluster.standbys[2]
     client = session_on(router, victim.name)
     victim.signal_all(signal.SIGSTOP)
@@ -192,7 +192,7 @@ def test_a_frozen_replica_leaves_the_pools_and_its_clients_are_told(make_router,
 
 @pytest.mark.slow
 def test_a_class_without_replicas_uses_any_live_one_and_none_left_is_refused_clearly(make_router, cluster):
-    router = make_router(health_check_interval="300ms")
+    router = make_router(health_check_interval="300ms", health_check_timeout="200ms")
     victims = cluster.standbys
     with router.session("alice", "app_read") as first:
         home = first.value("show cluster_name")
@@ -238,7 +238,7 @@ def test_waiting_for_a_replica_ends_in_a_session_or_in_57p03(make_router, cluste
 def test_a_server_that_falls_silent_is_detected_within_the_limits(make_router, cluster, when):
     with Relay(cluster.primary.host, cluster.primary.port) as relay:
         router = make_router(primary={"name": "primary", "host": relay.host, "port": relay.port}, server_connect_timeout="1s",
-                             query_wait_timeout="2s", health_check_interval="300ms", health_check_timeout="400ms")
+                             query_wait_timeout="2s", health_check_interval="500ms", health_check_timeout="400ms")
         if when in ("connecting", "login"):
             relay.accept_only = when == "connecting"
             relay.to_client.drop = when == "login"
@@ -292,7 +292,8 @@ def test_a_promoted_replica_is_no_replica_any_more(make_router, workspace, autho
         users.write_text("".join(f'"{n}" "{s}"\n' for n, s in pair.secrets()) + f'"admin" "{files["password"].read_text().strip()}"\n')
         servers = [{"name": s.name, "host": s.host, "port": s.port} for s in pair.standbys]
         router = make_router(auth_file=str(users), primary={"name": "primary", "host": "127.0.0.1", "port": pair.primary.port}, replicas=servers,
-                             health_check_interval="300ms", stats_users=None)
+                             health_check_interval="300ms", health_check_timeout="200ms", stats_users=None,
+                             classes=[{"name": "premium", "saturation": 10, "target": 1}, {"name": "freemium", "saturation": 10, "target": 1}])
         with router.session(database="app_read") as client:
             assert client.parameters["in_hot_standby"] == "on"
         pair.standbys[0].query("select pg_promote()")

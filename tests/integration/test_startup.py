@@ -171,7 +171,7 @@ def test_gssenc_request_is_declined_and_the_login_goes_on(router):
 
 # B08
 def test_gssenc_request_may_follow_a_declined_ssl_request(make_router):
-    router = make_router(client_tls_sslmode="disable")
+    router = make_router(client_tls_sslmode="disable", hba=[{"method": "scram-sha-256"}])
     with router.wire() as client:
         assert client.send(m.SSL_REQUEST).read_bytes(1) == b"N"
         assert client.send(m.GSSENC_REQUEST).read_bytes(1) == b"N"

@@ -95,6 +95,7 @@ def base_config(cluster, files):
         "health_check_user": "monitor",
         "health_check_password_file": str(files["password"]),
         "health_check_interval": "500ms",
+        "health_check_timeout": "400ms",
         "max_client_conn": 4000,
         "cancel_rate_limit": 0,
         "drain_timeout": "1s",
