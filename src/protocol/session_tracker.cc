@@ -1,6 +1,7 @@
 #include "protocol/session_tracker.h"
 
 #include <array>
+#include <utility>
 
 namespace sluice::protocol {
 namespace {
@@ -123,7 +124,9 @@ SessionTracker::Effect SessionTracker::on_backend_message(char type) {
       on_copy_in();
       return {};
     case 'W':  // CopyBothResponse
+      if (outstanding_.empty()) return {};
       copy_ = Copy::Both;
+      doubtful_syncs_ += std::exchange(swallowed_syncs_, 0);  // of a COPY that no proper server leaves so
       answered_ = true;
       return {};
     default:  // rows, COPY data, asynchronous messages
