@@ -268,7 +268,7 @@ class Playback {
   Seen seen_;
 };
 
-constexpr std::uint32_t kSeeds = 2000;
+constexpr std::uint32_t kSeeds = 1000;
 
 std::uint32_t first_seed() {
   const char* text = std::getenv("SLUICE_SEED");
