@@ -56,6 +56,13 @@ void Assignment::preset(ReplicaId r, PoolId pool, bool borrowed, std::span<const
     pools_.set_load(r, pools_.classes()[i], loads[i]);
 }
 
+std::int64_t Assignment::session_count(ClassId c) const noexcept {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < pools_.known_replica_count(); ++i)
+    sum += pools_.load(ReplicaId(static_cast<std::uint32_t>(i)), c);
+  return sum;
+}
+
 Snapshot Assignment::snapshot() const {
   Snapshot out;
   out.policy = policy_->kind();
@@ -67,6 +74,7 @@ Snapshot Assignment::snapshot() const {
     row.id = c;
     row.params = pools_.params(c);
     row.live_replicas = pools_.live_count(c);
+    row.sessions = session_count(c);
     row.decisions = decisions_[c.value()];
   }
   const auto add = [&](ReplicaId r) {
@@ -80,10 +88,8 @@ Snapshot Assignment::snapshot() const {
     row.draining = pools_.draining(r);
     row.configured = pools_.configured(r);
     row.total_load = pools_.total_load(r);
-    for (ClassSnapshot& c : out.classes) {
+    for (const ClassSnapshot& c : out.classes)
       row.loads.push_back(pools_.load(r, c.id));
-      c.sessions += row.loads.back();
-    }
   };
   for (const ReplicaId r : pools_.replicas())
     add(r);

@@ -84,6 +84,8 @@ class Assignment {
   }
   std::optional<ClassId> find_class(std::string_view name) const noexcept { return pools_.find_class(name); }
   Snapshot snapshot() const;
+  // Open sessions of a class on all replicas, removed ones too: for limits per class. O(replicas).
+  std::int64_t session_count(ClassId) const noexcept;
 
  private:
   void count(const Decision&);
