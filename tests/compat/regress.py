@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from harness import postgres
-from harness.net import as_postgres, free_port
+from harness.net import as_postgres, free_port, wait_until
 from harness.postgres import Cluster
 from harness.router import BINARY, Router
 from harness.tls import Authority
@@ -33,10 +33,11 @@ def run_suite(name, work, directory, through_router):
         port = cluster.primary.port
         if through_router:
             router = Router(place / "router", {
-                "hba": [{"method": "passthrough"}], "server_reuse": False, "server_tls_sslmode": "disable", "drain_timeout": "1s",
+                "hba": [{"network": "127.0.0.1/32", "method": "trust"}], "server_user": "postgres", "server_reuse": False, "server_tls_sslmode": "disable", "drain_timeout": "1s",
                 "admin_port": free_port(), "max_client_conn": 500, "max_unauthenticated": 200,
                 "primary": {"name": "primary", "host": "127.0.0.1", "port": port}, "replicas": [{"name": "r0", "host": "127.0.0.1", "port": port}],
-                "classes": [{"name": "all", "target": 1}], "databases": [{"name": "*", "target": "primary"}]}).start()
+                "classes": [{"name": "all", "target": 1}], "databases": [{"name": "*", "target": "primary"}]}).start(ready=False)
+            wait_until(lambda: router.lets_in("postgres", "postgres"), 20, "the router to let sessions in")
             port = router.port
         if os.geteuid() == 0:
             shutil.chown(place / "out", "postgres", "postgres")

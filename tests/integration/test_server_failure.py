@@ -124,16 +124,8 @@ def test_a_killed_backend_cuts_its_result_and_harms_no_other_server(router, clus
         assert last.kind != "E" or m.sqlstate(last) in TOLD
         assert other.value("select 1") == "1"
     wait_until(cluster.primary.running, 20, "the primary to be back")
-    wait_until(lambda: _in(router), 20, "the primary to be used again")
+    wait_until(lambda: router.lets_in(), 20, "the primary to be used again")
     cluster.wait_for_replay()
-
-
-def _in(router, user="alice", database="app"):
-    try:
-        router.session(user, database).terminate()
-        return True
-    except (LoginRefused, ConnectionError, OSError):
-        return False
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ import psycopg2
 from . import leaks
 from .net import free_port, wait_until
 from .postgres import PASSWORD
-from .wire import WireClient
+from .wire import LoginRefused, WireClient
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 BINARY = Path(os.environ.get("SLUICE_BINARY", REPOSITORY / "build/release/src/cli/sluice"))
@@ -104,6 +104,14 @@ class Router(Front):
         if ready:
             wait_until(lambda: self.http("/readyz")[0] == 200, 20, f"{self.name} to be ready")
         return self
+
+    def lets_in(self, user="alice", database="app", **options):
+        """True if a login succeeds now; for wait_until()."""
+        try:
+            self.session(user, database, **options).terminate()
+            return True
+        except (LoginRefused, OSError):
+            return False
 
     def http(self, path, method="GET"):
         """(status, body) of a request to the admin port; status 0 if nobody answers."""

@@ -114,16 +114,47 @@ class WireClient:
 
     # ---- messages
 
-    def read(self, timeout=None):
-        """The next backend message, or CLOSED."""
-        deadline = time.monotonic() + (timeout or self.timeout)
-        while len(self.buffer) < 5 or len(self.buffer) < 1 + struct.unpack_from("!I", self.buffer, 1)[0]:
-            if not self._fill(deadline):
-                return m.CLOSED
+    def _pop(self):
+        """A whole message out of the buffer, or None."""
+        if len(self.buffer) < 5:
+            return None
         (length,) = struct.unpack_from("!I", self.buffer, 1)
+        if len(self.buffer) < 1 + length:
+            return None
         out = m.Message(chr(self.buffer[0]), bytes(self.buffer[5:1 + length]))
         del self.buffer[:1 + length]
         return out
+
+    def read(self, timeout=None):
+        """The next backend message, or CLOSED."""
+        deadline = time.monotonic() + (timeout or self.timeout)
+        while (msg := self._pop()) is None:
+            if not self._fill(deadline):
+                return m.CLOSED
+        return msg
+
+    def exchange(self, data, handle, timeout=60.0):
+        """Sends `data` while reading, as one thread, until `handle(message)` is true for some message. A TLS object is not for two threads."""
+        deadline, view = time.monotonic() + timeout, memoryview(data)
+        self.socket.setblocking(False)
+        try:
+            while True:
+                select.select([self.socket], [self.socket] if view else [], [], 0.05)
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f"{len(view)} bytes not sent yet")
+                try:
+                    view = view[self.socket.send(view[:65536]):] if view else view
+                except (ssl.SSLWantReadError, ssl.SSLWantWriteError, BlockingIOError):
+                    pass
+                try:
+                    self.buffer += self.socket.recv(65536)
+                except (ssl.SSLWantReadError, ssl.SSLWantWriteError, BlockingIOError):
+                    continue
+                while (msg := self._pop()) is not None:
+                    if handle(msg):
+                        return
+        finally:
+            self.socket.settimeout(self.timeout)
 
     def read_until(self, last="Z", count=1, timeout=None):
         """Messages up to and with the `count`-th of a type in `last`; ends early, with CLOSED, if the connection does."""
