@@ -15,9 +15,18 @@ MODES = {"plain": "disable", "tls": "require"}
 
 
 def run(command, timeout=100, stdin=None, **environment):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout, input=stdin,
-                          env={**os.environ, "PGPASSWORD": PASSWORD, **environment}, check=False)
-    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    done = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        input=stdin,
+        env={**os.environ, "PGPASSWORD": PASSWORD, **environment},
+        check=False,
+    )
+    assert (
+        done.returncode == 0
+    ), f"exit status {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     return done.stdout
 
 
@@ -31,13 +40,19 @@ def mode(request):
 
 
 def psql(front, mode, *arguments, stdin=None):
-    return run([BINDIR / "psql", "-X", "-v", "ON_ERROR_STOP=1", "-At", *arguments, front.dsn(sslmode=MODES[mode])], stdin=stdin)
+    return run(
+        [BINDIR / "psql", "-X", "-v", "ON_ERROR_STOP=1", "-At", *arguments, front.dsn(sslmode=MODES[mode])],
+        stdin=stdin,
+    )
 
 
 def test_psql_runs_a_script(front, mode, tmp_path):
     data = tmp_path / "data"
     data.write_text("".join(f"{i}\trow {i}\n" for i in range(5000)))
-    out = psql(front, mode, stdin=f"""
+    out = psql(
+        front,
+        mode,
+        stdin=f"""
         \\conninfo
         create temp table t (a int, b text);
         \\copy t from '{data}'
@@ -49,19 +64,27 @@ def test_psql_runs_a_script(front, mode, tmp_path):
         rollback; \\set FETCH_COUNT 100
         select count(b) from t; select a from t where a > 4990;
         \\d t
-        """)
+        """,
+    )
     assert "5000" in out and "22012" in out and "4999" in out
     assert (tmp_path / "back").read_text() == data.read_text()
 
 
 def test_psql_notices_and_notifications(front, mode):
-    out = psql(front, mode, stdin="listen c;\nnotify c, 'heard';\nselect 1;\ndo $$ begin raise notice 'seen'; end $$;")
+    out = psql(
+        front,
+        mode,
+        stdin="listen c;\nnotify c, 'heard';\nselect 1;\ndo $$ begin raise notice 'seen'; end $$;",
+    )
     assert 'Asynchronous notification "c" with payload "heard"' in out
 
 
 def test_pg_dump_and_restore(front, cluster, mode, tmp_path):
-    cluster.primary.query("drop table if exists dumped; create table dumped as select i, repeat('x', i % 50) t from generate_series(1, 5000) i; "
-                          "alter table dumped owner to alice", database="app")
+    cluster.primary.query(
+        "drop table if exists dumped; create table dumped as select i, repeat('x', i % 50) t from generate_series(1, 5000) i; "
+        "alter table dumped owner to alice",
+        database="app",
+    )
     dump = tmp_path / "dump.sql"
     run([BINDIR / "pg_dump", "-t", "dumped", "-f", dump, front.dsn(sslmode=MODES[mode])])
     cluster.primary.query("drop table dumped", database="app")
@@ -77,7 +100,23 @@ def pgbench_tables(cluster):
 @pytest.mark.parametrize("script", ["tpcb-like", "simple-update", "select-only"])
 @pytest.mark.parametrize("protocol", ["simple", "extended", "prepared"])
 def test_pgbench_builtin_scripts(front, pgbench_tables, mode, script, protocol):
-    out = run([BINDIR / "pgbench", "-n", "-b", script, "-M", protocol, "-c", "8", "-j", "2", "-t", "60", front.dsn(sslmode=MODES[mode])])
+    out = run(
+        [
+            BINDIR / "pgbench",
+            "-n",
+            "-b",
+            script,
+            "-M",
+            protocol,
+            "-c",
+            "8",
+            "-j",
+            "2",
+            "-t",
+            "60",
+            front.dsn(sslmode=MODES[mode]),
+        ]
+    )
     assert "number of transactions actually processed: 480/480" in out
     assert "number of failed transactions: 0" in out
 
@@ -90,7 +129,21 @@ def test_pgbench_new_connection_per_transaction(front, pgbench_tables, mode):
 def test_pgbench_pipelines(front, pgbench_tables, mode, tmp_path):
     script = tmp_path / "pipeline.sql"
     script.write_text("\\startpipeline\n" + "".join(f"select {i};\n" for i in range(20)) + "\\endpipeline\n")
-    out = run([BINDIR / "pgbench", "-n", "-f", script, "-M", "extended", "-c", "4", "-t", "100", front.dsn(sslmode=MODES[mode])])
+    out = run(
+        [
+            BINDIR / "pgbench",
+            "-n",
+            "-f",
+            script,
+            "-M",
+            "extended",
+            "-c",
+            "4",
+            "-t",
+            "100",
+            front.dsn(sslmode=MODES[mode]),
+        ]
+    )
     assert "number of transactions actually processed: 400/400" in out
 
 
@@ -115,21 +168,31 @@ def node_modules():
     folder = REPOSITORY / "build/compat-node"
     folder.mkdir(parents=True, exist_ok=True)
     lock = HERE / "node/package-lock.json"
-    fresh = (folder / "package-lock.json").exists() and (folder / "package-lock.json").read_bytes() == lock.read_bytes()
+    fresh = (folder / "package-lock.json").exists() and (
+        folder / "package-lock.json"
+    ).read_bytes() == lock.read_bytes()
     for file in (HERE / "node").iterdir():
         if file.is_file():
             shutil.copy(file, folder / file.name)
     if not (fresh and (folder / "node_modules/.package-lock.json").exists()):
         try:
-            subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=folder, check=True, capture_output=True,
-                           text=True, timeout=110)
+            subprocess.run(
+                ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"],
+                cwd=folder,
+                check=True,
+                capture_output=True,
+                text=True,
+                timeout=110,
+            )
         except subprocess.CalledProcessError as fault:
             pytest.fail(f"npm ci: {fault.stderr[-2000:]}")
     return folder
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("script, checks", [("pg_client.mjs", 9), ("postgres_client.mjs", 10)], ids=["pg", "postgres"])
+@pytest.mark.parametrize(
+    "script, checks", [("pg_client.mjs", 9), ("postgres_client.mjs", 10)], ids=["pg", "postgres"]
+)
 def test_node_drivers(front, mode, node_modules, script, checks):
     out = run(["node", node_modules / script, *driver_arguments(front, mode)])
     assert out.count("ok ") == checks, out
@@ -139,7 +202,19 @@ def test_jdbc(front, mode):
     jar = Path("/usr/share/java/postgresql.jar")
     if not jar.exists() or not shutil.which("java"):
         pytest.skip("java or its PostgreSQL driver is not installed")
-    jars = [jar, *sorted(Path("/usr/share/java").glob("scram-*.jar")), *sorted(Path("/usr/share/java").glob("*stringprep*.jar")),
-            *sorted(Path("/usr/share/java").glob("saslprep*.jar"))]
-    out = run(["java", "-cp", ":".join(map(str, jars)), HERE / "jdbc/JdbcClient.java", *driver_arguments(front, mode)])
+    jars = [
+        jar,
+        *sorted(Path("/usr/share/java").glob("scram-*.jar")),
+        *sorted(Path("/usr/share/java").glob("*stringprep*.jar")),
+        *sorted(Path("/usr/share/java").glob("saslprep*.jar")),
+    ]
+    out = run(
+        [
+            "java",
+            "-cp",
+            ":".join(map(str, jars)),
+            HERE / "jdbc/JdbcClient.java",
+            *driver_arguments(front, mode),
+        ]
+    )
     assert out.count("ok ") == 10, out

@@ -24,6 +24,7 @@ def sslmode(request):
 
 # ---- psycopg 3
 
+
 @pytest.fixture
 def psycopg3(front, sslmode):
     with psycopg.connect(front.dsn(sslmode=sslmode), autocommit=True) as connection:
@@ -32,7 +33,10 @@ def psycopg3(front, sslmode):
 
 @pytest.mark.short
 def test_psycopg3_types_errors_and_prepared_statements(psycopg3):
-    row = psycopg3.execute("select %s::int, %s::text, %s::bytea, %s::float8, %s::jsonb", (1, "caf\u00e9", b"\0\xff", 1.5, '{"k": 1}')).fetchone()
+    row = psycopg3.execute(
+        "select %s::int, %s::text, %s::bytea, %s::float8, %s::jsonb",
+        (1, "caf\u00e9", b"\0\xff", 1.5, '{"k": 1}'),
+    ).fetchone()
     assert row == (1, "caf\u00e9", b"\0\xff", 1.5, {"k": 1})
     with pytest.raises(psycopg.errors.DivisionByZero):
         psycopg3.execute("select 1/0")
@@ -93,18 +97,24 @@ def test_psycopg3_notifications_cancel_and_transactions(front, psycopg3, sslmode
 
 def test_psycopg3_async_connections(front, sslmode):
     async def work():
-        connections = await asyncio.gather(*[psycopg.AsyncConnection.connect(front.dsn(sslmode=sslmode), autocommit=True) for _ in range(20)])
+        connections = await asyncio.gather(
+            *[psycopg.AsyncConnection.connect(front.dsn(sslmode=sslmode), autocommit=True) for _ in range(20)]
+        )
+
         async def use(connection, number):
             cursor = await connection.execute("select %s::int, pg_sleep(0.01)", (number,))
             return (await cursor.fetchone())[0]
+
         for _ in range(5):
             assert await asyncio.gather(*[use(c, i) for i, c in enumerate(connections)]) == list(range(20))
         for connection in connections:
             await connection.close()
+
     asyncio.run(work())
 
 
 # ---- psycopg2
+
 
 @pytest.fixture
 def two(front, sslmode):
@@ -128,7 +138,9 @@ def test_psycopg2_types_errors_and_transactions(two):
     with pytest.raises(psycopg2.errors.UndefinedTable):
         cursor.execute("select * from t")
     two.rollback()
-    psycopg2.extras.execute_values(cursor, "select * from (values %s) as v", [(i,) for i in range(1000)], page_size=1000)
+    psycopg2.extras.execute_values(
+        cursor, "select * from (values %s) as v", [(i,) for i in range(1000)], page_size=1000
+    )
     assert len(cursor.fetchall()) == 1000
 
 
@@ -175,21 +187,35 @@ def test_psycopg2_notifications_notices_and_cancel(front, two, sslmode):
 
 # ---- asyncpg
 
+
 def with_asyncpg(front, sslmode, body):
     async def work():
-        connection = await asyncpg.connect(host=front.host, port=front.port, user="alice", password=PASSWORD, database="app",
-                                           ssl=sslmode if sslmode == "require" else False)
+        connection = await asyncpg.connect(
+            host=front.host,
+            port=front.port,
+            user="alice",
+            password=PASSWORD,
+            database="app",
+            ssl=sslmode if sslmode == "require" else False,
+        )
         try:
             await body(connection)
         finally:
             await connection.close()
+
     asyncio.run(work())
 
 
 @pytest.mark.short
 def test_asyncpg_types_errors_and_prepared_statements(front, sslmode):
     async def body(connection):
-        row = await connection.fetchrow("select $1::int4, $2::text, $3::bytea, $4::timestamptz is null, array[1,2], row(1,'x')", 1, "caf\u00e9", b"\0\xff", None)
+        row = await connection.fetchrow(
+            "select $1::int4, $2::text, $3::bytea, $4::timestamptz is null, array[1,2], row(1,'x')",
+            1,
+            "caf\u00e9",
+            b"\0\xff",
+            None,
+        )
         assert tuple(row)[:5] == (1, "caf\u00e9", b"\0\xff", True, [1, 2])
         with pytest.raises(asyncpg.DivisionByZeroError):
             await connection.fetch("select 1/0")
@@ -197,21 +223,29 @@ def test_asyncpg_types_errors_and_prepared_statements(front, sslmode):
         for number in range(20):
             assert await statement.fetchval(number) == number + 1
         async with connection.transaction():
-            assert len([r async for r in connection.cursor("select generate_series(1, 1000)", prefetch=100)]) == 1000
+            assert (
+                len([r async for r in connection.cursor("select generate_series(1, 1000)", prefetch=100)])
+                == 1000
+            )
         await connection.executemany("select $1::int", [(i,) for i in range(1000)])
         await connection.reset()
+
     with_asyncpg(front, sslmode, body)
 
 
 def test_asyncpg_copy_and_large_values(front, sslmode):
     async def body(connection):
         await connection.execute("create temp table t (a int, b text)")
-        assert await connection.copy_records_to_table("t", records=[(i, f"row {i}") for i in range(20000)]) == "COPY 20000"
+        assert (
+            await connection.copy_records_to_table("t", records=[(i, f"row {i}") for i in range(20000)])
+            == "COPY 20000"
+        )
         out = io.BytesIO()
         await connection.copy_from_query("select * from t", output=out)
         assert out.getvalue().decode() == LINES
         value = "x" * (16 << 20)
         assert await connection.fetchval("select $1::text", value) == value
+
     with_asyncpg(front, sslmode, body)
 
 
@@ -222,15 +256,27 @@ def test_asyncpg_notifications_cancel_and_timeouts(front, sslmode):
         await connection.add_listener("asyncpg", lambda *event: heard.done() or heard.set_result(event[3]))
         await connection.execute("notify asyncpg, 'hello'")
         assert await asyncio.wait_for(heard, 5) == "hello"
-        with pytest.raises(asyncio.TimeoutError):            # asyncpg cancels the query through a connection of its own
+        with pytest.raises(asyncio.TimeoutError):  # asyncpg cancels the query through a connection of its own
             await connection.fetch("select pg_sleep(20)", timeout=0.3)
         assert await connection.fetchval("select 1") == 1
+
     with_asyncpg(front, sslmode, body)
 
 
 def test_asyncpg_pool(front, sslmode):
     async def work():
-        async with asyncpg.create_pool(host=front.host, port=front.port, user="alice", password=PASSWORD, database="app", min_size=5, max_size=10,
-                                       ssl=sslmode if sslmode == "require" else False) as pool:
-            assert await asyncio.gather(*[pool.fetchval("select $1::int", i) for i in range(300)]) == list(range(300))
+        async with asyncpg.create_pool(
+            host=front.host,
+            port=front.port,
+            user="alice",
+            password=PASSWORD,
+            database="app",
+            min_size=5,
+            max_size=10,
+            ssl=sslmode if sslmode == "require" else False,
+        ) as pool:
+            assert await asyncio.gather(*[pool.fetchval("select $1::int", i) for i in range(300)]) == list(
+                range(300)
+            )
+
     asyncio.run(work())

@@ -14,8 +14,22 @@ from harness.messages import B, D, E, P, Q, S
 from harness.net import wait_until
 from harness.postgres import BINDIR, PASSWORD
 
-VIEWS = ["help", "version", "config", "pools", "replicas", "classes", "clients", "servers", "hosts", "decisions", "stats", "stats_totals", "lists",
-         "databases"]
+VIEWS = [
+    "help",
+    "version",
+    "config",
+    "pools",
+    "replicas",
+    "classes",
+    "clients",
+    "servers",
+    "hosts",
+    "decisions",
+    "stats",
+    "stats_totals",
+    "lists",
+    "databases",
+]
 
 
 @pytest.mark.short
@@ -31,9 +45,31 @@ def test_each_view_has_well_formed_rows(router, view):
 
 # B76
 @pytest.mark.short
-@pytest.mark.parametrize("text", [b"", b";", b";;;;", b"show", b"show nosuch", b"SHOW\tPools ;", b"x" * 1000000, b"\xff\xfe\x00", b"show pools; show lists",
-                                  b"set extra_float_digits = 3", b"begin", b"rollback", b"select 1", b"kill", b"drain", b"drain nosuch", b"'", b'"', b"/*",
-                                  b"show clients where 1=1 or '"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b";",
+        b";;;;",
+        b"show",
+        b"show nosuch",
+        b"SHOW\tPools ;",
+        b"x" * 1000000,
+        b"\xff\xfe\x00",
+        b"show pools; show lists",
+        b"set extra_float_digits = 3",
+        b"begin",
+        b"rollback",
+        b"select 1",
+        b"kill",
+        b"drain",
+        b"drain nosuch",
+        b"'",
+        b'"',
+        b"/*",
+        b"show clients where 1=1 or '",
+    ],
+)
 def test_any_input_is_answered_and_the_console_lives(router, text):
     with router.session("admin", "sluice") as client:
         answer = client.run(m.message("Q", text.replace(b"\0", b"") + b"\0"))
@@ -64,6 +100,7 @@ def test_those_who_may_only_look_change_nothing(router, command):
 @pytest.mark.short
 def test_others_do_not_get_into_the_console(router):
     from harness.wire import LoginRefused
+
     for database in ("sluice", "pgbouncer"):
         with pytest.raises(LoginRefused) as refusal:
             router.session("alice", database)
@@ -71,8 +108,21 @@ def test_others_do_not_get_into_the_console(router):
 
 
 def test_psql_psycopg_and_asyncpg_can_read_the_console(router):
-    out = subprocess.run([BINDIR / "psql", "-X", "-At", router.dsn("admin", "sluice"), "-c", "show pools", "-c", "show replicas"], capture_output=True, text=True,
-                         check=True).stdout
+    out = subprocess.run(
+        [
+            BINDIR / "psql",
+            "-X",
+            "-At",
+            router.dsn("admin", "sluice"),
+            "-c",
+            "show pools",
+            "-c",
+            "show replicas",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     assert "r4" in out
     connection = router.connect("admin", "pgbouncer")
     cursor = connection.cursor()
@@ -83,10 +133,13 @@ def test_psql_psycopg_and_asyncpg_can_read_the_console(router):
         assert len(three.execute("show classes").fetchall()) == 2
 
     async def read():
-        client = await asyncpg.connect(host=router.host, port=router.port, user="admin", password=PASSWORD, database="sluice", ssl=False)
+        client = await asyncpg.connect(
+            host=router.host, port=router.port, user="admin", password=PASSWORD, database="sluice", ssl=False
+        )
         rows = await client.fetch("show lists")
         await client.close()
         return rows
+
     assert len(asyncio.run(read())) > 5
 
 
@@ -94,7 +147,9 @@ def test_clients_and_servers_show_who_is_there(router):
     with router.session(database="app_read", parameters={"application_name": "visible"}) as client:
         client.value("select 1")
         row = next(r for r in router.console("show clients") if r["application_name"] == "visible")
-        assert (row["user"], row["database"], row["class"]) == ("alice", "app_read", "premium") and row["replica"].startswith("r")
+        assert (row["user"], row["database"], row["class"]) == ("alice", "app_read", "premium") and row[
+            "replica"
+        ].startswith("r")
         server = next(r for r in router.console("show servers") if r["ptr"] == row["link"])
         assert server["remote_pid"] == client.value("select pg_backend_pid()")
 
@@ -136,6 +191,7 @@ def test_views_stay_well_formed_while_clients_come_and_go(router):
             except Exception as fault:  # noqa: BLE001 - told below
                 faults.append(fault)
                 return
+
     threads = [threading.Thread(target=churn) for _ in range(4)]
     for thread in threads:
         thread.start()

@@ -53,13 +53,20 @@ def test_plus_is_never_offered_without_tls(front):
 
 # B16
 @pytest.mark.short
-@pytest.mark.parametrize("tls, options", [
-    (True, {"gs2": "y,,", "mechanism": "SCRAM-SHA-256"}),                                 # a downgrade where PLUS was offered
-    (True, {"gs2": "p=tls-server-end-point,,", "mechanism": "SCRAM-SHA-256"}),
-    (True, {"gs2": "p=tls-unique,,", "mechanism": "SCRAM-SHA-256-PLUS", "binding": b"x"}),
-    (False, {"gs2": "p=tls-server-end-point,,", "mechanism": "SCRAM-SHA-256", "binding": b"x"}),
-    (False, {"mechanism": "SCRAM-SHA-1"}), (False, {"gs2": "n,a=someone,"}), (False, {"gs2": "x,,"}), (False, {"gs2": ""}),
-], ids=str)
+@pytest.mark.parametrize(
+    "tls, options",
+    [
+        (True, {"gs2": "y,,", "mechanism": "SCRAM-SHA-256"}),  # a downgrade where PLUS was offered
+        (True, {"gs2": "p=tls-server-end-point,,", "mechanism": "SCRAM-SHA-256"}),
+        (True, {"gs2": "p=tls-unique,,", "mechanism": "SCRAM-SHA-256-PLUS", "binding": b"x"}),
+        (False, {"gs2": "p=tls-server-end-point,,", "mechanism": "SCRAM-SHA-256", "binding": b"x"}),
+        (False, {"mechanism": "SCRAM-SHA-1"}),
+        (False, {"gs2": "n,a=someone,"}),
+        (False, {"gs2": "x,,"}),
+        (False, {"gs2": ""}),
+    ],
+    ids=str,
+)
 def test_wrong_channel_binding_flags_are_refused_as_postgresql_refuses_them(front, direct, tls, options):
     assert refusal_of(front, tls=tls, **options)[1:3] == refusal_of(direct, tls=tls, **options)[1:3]
 
@@ -106,6 +113,7 @@ def test_the_salt_of_an_unknown_user_is_stable(front):
             client.send(m.message("p", b"SCRAM-SHA-256\0" + struct.pack("!I", len(first)) + first))
             exchange.final(client.read().body[4:])
             return exchange.salt
+
     assert salt("nobody_1") == salt("nobody_1") != salt("nobody_2")
     assert salt("alice") == salt("alice")
 
@@ -125,6 +133,7 @@ def test_unknown_user_and_wrong_password_take_the_same_time(router):
             with pytest.raises(LoginRefused):
                 client.login(user, "app", password="wrong")
             return time.perf_counter() - started
+
     seconds("alice"), seconds("nobody")
     known, unknown = [], []
     for number in range(300):
@@ -151,20 +160,35 @@ def test_password_messages_with_a_lying_length_are_refused(judge, length):
         client.send(m.message("p", b"SCRAM-SHA-256\0", length))
         client.half_close()
         return [(x.kind, m.sqlstate(x)) for x in client.read_until("E", timeout=5)]
+
     judge.same_start(talk)
 
 
 @pytest.mark.short
-@pytest.mark.parametrize("data", [Q("select 1"), m.X(), m.S(), m.message("p", b""), m.message("p", b"SCRAM-SHA-256\0"), m.message("p", b"NOSUCH\0\0\0\0\0"),
-                                  m.message("p", b"SCRAM-SHA-256\0" + struct.pack("!i", 100) + b"n,,n=,r=x"),
-                                  m.message("p", b"SCRAM-SHA-256\0" + struct.pack("!i", -1)),
-                                  m.message("p", b"SCRAM-SHA-256\0" + struct.pack("!i", 5) + b"n,,n=")], ids=lambda d: d[:20].hex())
+@pytest.mark.parametrize(
+    "data",
+    [
+        Q("select 1"),
+        m.X(),
+        m.S(),
+        m.message("p", b""),
+        m.message("p", b"SCRAM-SHA-256\0"),
+        m.message("p", b"NOSUCH\0\0\0\0\0"),
+        m.message("p", b"SCRAM-SHA-256\0" + struct.pack("!i", 100) + b"n,,n=,r=x"),
+        m.message("p", b"SCRAM-SHA-256\0" + struct.pack("!i", -1)),
+        m.message("p", b"SCRAM-SHA-256\0" + struct.pack("!i", 5) + b"n,,n="),
+    ],
+    ids=lambda d: d[:20].hex(),
+)
 def test_broken_sasl_messages_are_refused_as_postgresql_refuses_them(judge, data):
     def talk(client):
         client.send(m.startup([("user", "alice"), ("database", "app")])).read()
         client.send(data)
         client.half_close()
-        return [(x.kind, m.sqlstate(x)) if x.kind == "E" else (x.kind,) for x in client.read_until("E", timeout=5)]
+        return [
+            (x.kind, m.sqlstate(x)) if x.kind == "E" else (x.kind,) for x in client.read_until("E", timeout=5)
+        ]
+
     judge.same_start(talk)
 
 
@@ -179,11 +203,14 @@ def test_a_lost_server_connection_is_replaced_with_the_same_keys(router, cluster
 
 
 # B17
-def test_a_changed_password_works_after_reload_and_the_old_one_does_not(make_router, cluster, tmp_path, files):
+def test_a_changed_password_works_after_reload_and_the_old_one_does_not(
+    make_router, cluster, tmp_path, files
+):
     userlist = tmp_path / "userlist.txt"
 
     def write_users():
         userlist.write_text("\n".join(f'"{name}" "{secret}"' for name, secret in cluster.secrets()) + "\n")
+
     write_users()
     router = make_router(auth_file=str(userlist))
     with router.session("carol") as client:
@@ -203,8 +230,14 @@ def test_auth_query_finds_users_that_no_file_names(make_router, cluster, tmp_pat
     secret = dict(cluster.secrets())
     userlist.write_text(f'"postgres" "{PASSWORD}"\n"trusted" ""\n')
     userlist.chmod(0o600)
-    router = make_router(auth_file=str(userlist), auth_user="postgres", auth_dbname="postgres", admin_users=None, stats_users=None,
-                         auth_query="select rolname, rolpassword from pg_authid where rolname = $1 and rolcanlogin")
+    router = make_router(
+        auth_file=str(userlist),
+        auth_user="postgres",
+        auth_dbname="postgres",
+        admin_users=None,
+        stats_users=None,
+        auth_query="select rolname, rolpassword from pg_authid where rolname = $1 and rolcanlogin",
+    )
     assert secret["bob"].startswith("SCRAM")
     for user in ("alice", "bob", "mia", "alice"):
         with router.session(user) as client:
@@ -213,7 +246,9 @@ def test_auth_query_finds_users_that_no_file_names(make_router, cluster, tmp_pat
     assert refusal_of(router, "alice", password="x")[2] == "28P01"
     try:
         cluster.primary.query("alter role carol password 'rotated'")
-        wait_until(lambda: router.lets_in("carol", password="rotated"), 10, "the auth_query's answer to be refreshed")
+        wait_until(
+            lambda: router.lets_in("carol", password="rotated"), 10, "the auth_query's answer to be refreshed"
+        )
     finally:
         cluster.primary.query("alter role carol password %s", (PASSWORD,))
 
@@ -232,8 +267,14 @@ def test_passthrough_relays_the_servers_own_authentication(make_router, user):
 
 @pytest.mark.short
 def test_hba_rules_reject_and_the_first_match_wins(make_router):
-    router = make_router(hba=[{"user": "bob", "tls": "required", "method": "scram-sha-256"}, {"user": "bob", "method": "reject"},
-                              {"database": "app_read", "method": "reject"}, {"method": "scram-sha-256"}])
+    router = make_router(
+        hba=[
+            {"user": "bob", "tls": "required", "method": "scram-sha-256"},
+            {"user": "bob", "method": "reject"},
+            {"database": "app_read", "method": "reject"},
+            {"method": "scram-sha-256"},
+        ]
+    )
     assert refusal_of(router, "bob")[2] == "28000"
     assert refusal_of(router, "alice", "app_read")[2] == "28000"
     with router.tls_session("bob") as client:

@@ -57,7 +57,10 @@ def test_a_reader_that_stops_and_goes_on_gets_every_byte(front):
 
 # B73
 def test_a_slow_server_stops_the_client_instead_of_filling_memory(make_router, cluster):
-    cluster.primary.query("drop table if exists slow_copy; create unlogged table slow_copy (a text); grant all on slow_copy to public", database="app")
+    cluster.primary.query(
+        "drop table if exists slow_copy; create unlogged table slow_copy (a text); grant all on slow_copy to public",
+        database="app",
+    )
     with Relay(cluster.primary.host, cluster.primary.port) as relay:
         router = make_router(primary={"name": "primary", "host": relay.host, "port": relay.port})
         with router.session() as client:
@@ -78,7 +81,11 @@ def test_a_slow_server_stops_the_client_instead_of_filling_memory(make_router, c
 def test_a_client_that_never_reads_is_ended_by_the_write_stall_timeout(make_router, cluster):
     router = make_router(write_stall_timeout="2s")
     with router.wire(receive_buffer=32768) as client:
-        client.login(parameters={"application_name": "stalled"}).send(Q("select repeat('x', 1000) from generate_series(1, 1000000)"))
-        count = "select count(*) from pg_stat_activity where application_name = 'stalled' and state = 'active'"
+        client.login(parameters={"application_name": "stalled"}).send(
+            Q("select repeat('x', 1000) from generate_series(1, 1000000)")
+        )
+        count = (
+            "select count(*) from pg_stat_activity where application_name = 'stalled' and state = 'active'"
+        )
         wait_until(lambda: cluster.primary.value(count) == 1, 5, "the query to run")
         wait_until(lambda: cluster.primary.value(count) == 0, 10, "the stalled session to be ended")

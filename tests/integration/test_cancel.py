@@ -17,12 +17,23 @@ from harness.wire import WireClient
 
 
 @pytest.mark.short
-@pytest.mark.parametrize("batch", [Q("select pg_sleep(20)"), P("", "select pg_sleep(20)") + B() + E() + S()], ids=["simple", "extended"])
+@pytest.mark.parametrize(
+    "batch",
+    [Q("select pg_sleep(20)"), P("", "select pg_sleep(20)") + B() + E() + S()],
+    ids=["simple", "extended"],
+)
 def test_a_cancel_ends_the_running_query_with_57014(front, cluster, batch):
     with front.session(parameters={"application_name": "to_cancel"}) as client:
         client.send(batch)
-        wait_until(lambda: cluster.primary.value("select count(*) from pg_stat_activity where application_name = 'to_cancel' "
-                                                 "and state = 'active'") == 1, 5, "the query to run")
+        wait_until(
+            lambda: cluster.primary.value(
+                "select count(*) from pg_stat_activity where application_name = 'to_cancel' "
+                "and state = 'active'"
+            )
+            == 1,
+            5,
+            "the query to run",
+        )
         started = time.monotonic()
         client.cancel()
         answer = client.read_until("Z", timeout=5)
@@ -35,7 +46,13 @@ def test_a_cancel_ends_the_running_query_with_57014(front, cluster, batch):
 def test_a_cancel_with_a_wrong_key_does_nothing(front):
     with front.session() as client:
         client.send(Q("select pg_sleep(0.5)"))
-        for secret in (b"\0\0\0\0", client.secret[::-1] + b"x", client.secret + b"\0", client.secret[:3], b"y" * 256):
+        for secret in (
+            b"\0\0\0\0",
+            client.secret[::-1] + b"x",
+            client.secret + b"\0",
+            client.secret[:3],
+            b"y" * 256,
+        ):
             with WireClient(*client.address) as other:
                 assert other.send(m.cancel_request(client.process_id, secret)).read_to_close() == b""
         assert m.kinds(client.read_until("Z")) == "T D C Z"
@@ -83,7 +100,9 @@ def test_a_cancel_never_hits_the_next_client_of_the_same_server(make_router, clu
                 break
             with router.session() as first:
                 first.send(Q("select pg_sleep(0.003)"))
-                thread = threading.Thread(target=lambda c=first, wait=rng.random() * 0.006: (time.sleep(wait), c.cancel()))
+                thread = threading.Thread(
+                    target=lambda c=first, wait=rng.random() * 0.006: (time.sleep(wait), c.cancel())
+                )
                 thread.start()
                 threads.append(thread)
                 first.read_until("Z")
@@ -106,8 +125,14 @@ def test_many_cancels_at_once_all_arrive_and_leave_nothing(front, router, cluste
     clients = [router.session(parameters={"application_name": "storm"}) for _ in range(60)]
     for client in clients:
         client.send(Q("select pg_sleep(60)"))
-    wait_until(lambda: cluster.primary.value("select count(*) from pg_stat_activity where application_name = 'storm' and state = 'active'") == 60,
-               10, "all queries to run")
+    wait_until(
+        lambda: cluster.primary.value(
+            "select count(*) from pg_stat_activity where application_name = 'storm' and state = 'active'"
+        )
+        == 60,
+        10,
+        "all queries to run",
+    )
     threads = [threading.Thread(target=client.cancel) for client in clients]
     started = time.monotonic()
     for thread in threads:
@@ -126,7 +151,9 @@ def test_many_cancels_at_once_all_arrive_and_leave_nothing(front, router, cluste
 # B25
 def test_a_server_that_never_closes_its_cancel_connection_costs_no_slot_for_ever(make_router, cluster):
     with Relay(cluster.primary.host, cluster.primary.port, keep_client_open=True) as relay:
-        router = make_router(primary={"name": "primary", "host": relay.host, "port": relay.port}, cancel_wait_timeout="1s")
+        router = make_router(
+            primary={"name": "primary", "host": relay.host, "port": relay.port}, cancel_wait_timeout="1s"
+        )
         with router.session() as client:
             before = fd_count(router.pid)
             for _ in range(50):

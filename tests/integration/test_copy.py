@@ -15,16 +15,35 @@ TABLE = "drop table if exists copied; create table copied (a int primary key, b 
 
 @pytest.mark.short
 def test_copy_in_and_out(judge):
-    judge.same(lambda client: client.send(Q("copy copied from stdin")).read_until("G") + client.run(d(b"1\tone\n2\ttwo\n") + d(b"3\t\\N\n") + c())
-               + client.run(Q("copy copied to stdout")) + client.run(Q("copy (select * from copied where a > 1) to stdout (format binary)")),
-               before=TABLE)
+    judge.same(
+        lambda client: client.send(Q("copy copied from stdin")).read_until("G")
+        + client.run(d(b"1\tone\n2\ttwo\n") + d(b"3\t\\N\n") + c())
+        + client.run(Q("copy copied to stdout"))
+        + client.run(Q("copy (select * from copied where a > 1) to stdout (format binary)")),
+        before=TABLE,
+    )
 
 
 @pytest.mark.short
 def test_copy_in_one_write_with_what_follows(judge):
-    judge.same(lambda client: client.run(Q("copy copied from stdin") + d(b"1\tone\n") + c() + Q("select count(*) from copied"), 2), before=TABLE)
-    judge.same(lambda client: client.run(Q("copy copied from stdin; copy copied from stdin; select 7") + d(b"1\ta\n") + c() + d(b"2\tb\n") + c()
-                                         + Q("select 8"), 2), before=TABLE)
+    judge.same(
+        lambda client: client.run(
+            Q("copy copied from stdin") + d(b"1\tone\n") + c() + Q("select count(*) from copied"), 2
+        ),
+        before=TABLE,
+    )
+    judge.same(
+        lambda client: client.run(
+            Q("copy copied from stdin; copy copied from stdin; select 7")
+            + d(b"1\ta\n")
+            + c()
+            + d(b"2\tb\n")
+            + c()
+            + Q("select 8"),
+            2,
+        ),
+        before=TABLE,
+    )
 
 
 # B48
@@ -38,8 +57,11 @@ def test_data_sent_after_the_server_rejected_the_copy_is_swallowed(judge, where,
     def talk(client):
         client.run(Q(where))
         head = client.send(start).read_until("G")
-        error = client.send(d(b"1\tx\n1\tdouble\nnonsense\n")).send(late).send(c() + (S() if extended else b""))
+        error = (
+            client.send(d(b"1\tx\n1\tdouble\nnonsense\n")).send(late).send(c() + (S() if extended else b""))
+        )
         return head + error.read_until("Z") + client.run(Q("select 1")) + client.run(Q("rollback"))
+
     judge.same(talk, before=TABLE)
 
 
@@ -51,20 +73,46 @@ def test_syncs_inside_copy_are_ignored_as_the_server_ignores_them(judge):
     def twice(client):
         out = []
         for number in range(50):
-            out += client.run(P("", "copy copied from stdin") + B() + E() + S() + data.replace(b"%d", b"%02d" % number) + c() + S())
+            out += client.run(
+                P("", "copy copied from stdin")
+                + B()
+                + E()
+                + S()
+                + data.replace(b"%d", b"%02d" % number)
+                + c()
+                + S()
+            )
         return out + client.run(Q("select count(*) from copied"))
+
     judge.same(twice, before=TABLE)
-    judge.same(lambda client: client.run(P("", "copy nosuch from stdin") + B() + E() + S() + d(b"1\n") + c() + S(), 2) + client.run(Q("select 1")))
-    judge.same(lambda client: client.run(P("", "copy copied from stdin") + B() + E() + S() + S() + m.H() + d(b"1\tx\n") + f("enough") + S())
-               + client.run(Q("select 1")), before=TABLE)
+    judge.same(
+        lambda client: client.run(
+            P("", "copy nosuch from stdin") + B() + E() + S() + d(b"1\n") + c() + S(), 2
+        )
+        + client.run(Q("select 1"))
+    )
+    judge.same(
+        lambda client: client.run(
+            P("", "copy copied from stdin") + B() + E() + S() + S() + m.H() + d(b"1\tx\n") + f("enough") + S()
+        )
+        + client.run(Q("select 1")),
+        before=TABLE,
+    )
 
 
 # B49
 @pytest.mark.short
 def test_copy_fail_and_strange_messages_inside_copy(judge):
-    judge.same(lambda client: client.run(Q("copy copied from stdin") + d(b"1\tx\n") + f("enough")) + client.run(Q("select count(*) from copied")),
-               before=TABLE)
-    judge.same(lambda client: client.run(Q("copy copied from stdin") + d(b"1\tx\n") + Q("select 1"), 1) + client.run(Q("select 2")), before=TABLE)
+    judge.same(
+        lambda client: client.run(Q("copy copied from stdin") + d(b"1\tx\n") + f("enough"))
+        + client.run(Q("select count(*) from copied")),
+        before=TABLE,
+    )
+    judge.same(
+        lambda client: client.run(Q("copy copied from stdin") + d(b"1\tx\n") + Q("select 1"), 1)
+        + client.run(Q("select 2")),
+        before=TABLE,
+    )
     judge.same(lambda client: client.run(d(b"outside") + c() + f() + Q("select 3")))
 
 
@@ -72,20 +120,28 @@ def test_copy_fail_and_strange_messages_inside_copy(judge):
 @pytest.mark.parametrize("tls", [False, True], ids=["plain", "TLS"])
 def test_copy_data_of_any_size_keeps_its_bytes(front, cluster, tls):
     rng = random.Random(7)
-    cluster.primary.query("drop table if exists big; create unlogged table big (a int, b text); grant all on big to public", database="app")
-    lines = b"".join(b"%d\t%s\n" % (i, b"abcdefghij" * (i % 13)) for i in range(150000)) + b"150000\t" + b"y" * 3000000 + b"\n"
+    cluster.primary.query(
+        "drop table if exists big; create unlogged table big (a int, b text); grant all on big to public",
+        database="app",
+    )
+    lines = (
+        b"".join(b"%d\t%s\n" % (i, b"abcdefghij" * (i % 13)) for i in range(150000))
+        + b"150000\t"
+        + b"y" * 3000000
+        + b"\n"
+    )
     pieces, at = [], 0
     while at < len(lines):
         size = rng.choice([rng.randint(1, 9000)] * 30 + [2 << 20])
-        pieces.append(d(lines[at:at + size]))
+        pieces.append(d(lines[at : at + size]))
         at += size
     stream = b"".join(pieces)
     with (front.tls_session if tls else front.session)() as client:
         assert client.send(Q("copy big from stdin")).read_until("G")[-1].kind == "G"
         at = 0
-        while at < len(stream):                      # segments that end anywhere, inside the 5-byte headers too
+        while at < len(stream):  # segments that end anywhere, inside the 5-byte headers too
             size = rng.randint(1, 200000)
-            client.send(stream[at:at + size])
+            client.send(stream[at : at + size])
             at += size
         assert m.summary(client.run(c(), timeout=60)[0]) == ("C", "COPY 150001")
         seen = hashlib.sha256()
@@ -103,9 +159,16 @@ def test_a_client_that_dies_in_copy_in_commits_nothing(front, cluster, how):
     client.send(Q("copy copied from stdin")).read_until("G")
     client.send(b"".join(d(b"%d\tx\n" % i) for i in range(10000)))
     getattr(client, how)()
+
     def gone():
-        return cluster.primary.value("select count(*) from pg_stat_activity where application_name = 'dies_in_copy' "
-                                     "and query like 'copy%' and state = 'active'") == 0
+        return (
+            cluster.primary.value(
+                "select count(*) from pg_stat_activity where application_name = 'dies_in_copy' "
+                "and query like 'copy%' and state = 'active'"
+            )
+            == 0
+        )
+
     wait_until(gone, 3, "the backend to give up the COPY")
     assert cluster.primary.value("select count(*) from copied", database="app") == 0
     client.close()
@@ -115,19 +178,31 @@ def test_a_client_that_dies_in_copy_in_commits_nothing(front, cluster, how):
 @pytest.mark.parametrize("how", ["close", "reset"])
 def test_a_client_that_dies_in_copy_out_frees_its_backend(front, cluster, how):
     client = front.session(parameters={"application_name": "dies_in_copy_out"})
-    client.send(Q("copy (select repeat('x', 1000) from generate_series(1, 5000000)) to stdout")).read_until("d", 100)
+    client.send(Q("copy (select repeat('x', 1000) from generate_series(1, 5000000)) to stdout")).read_until(
+        "d", 100
+    )
     getattr(client, how)()
+
     def gone():
-        return cluster.primary.value("select count(*) from pg_stat_activity where application_name = 'dies_in_copy_out' "
-                                     "and state = 'active'") == 0
+        return (
+            cluster.primary.value(
+                "select count(*) from pg_stat_activity where application_name = 'dies_in_copy_out' "
+                "and state = 'active'"
+            )
+            == 0
+        )
+
     wait_until(gone, 5, "the backend to stop")
 
 
 # B53
 @pytest.mark.short
 def test_a_failed_copy_does_not_cost_the_session(judge):
-    judge.same(lambda client: client.run(Q("create temp table tmp (a int)")) + client.run(Q("copy tmp(nosuch) from stdin"))
-               + client.run(Q("insert into tmp values (1); select * from tmp")))
+    judge.same(
+        lambda client: client.run(Q("create temp table tmp (a int)"))
+        + client.run(Q("copy tmp(nosuch) from stdin"))
+        + client.run(Q("insert into tmp values (1); select * from tmp"))
+    )
 
 
 @pytest.mark.short
@@ -137,12 +212,14 @@ def test_a_half_close_after_the_last_message_still_gets_the_answers(judge):
         client.half_close()
         out = client.read_until("Z", 2)
         return out + [client.read_to_close()]
+
     judge.same(talk)
 
 
 @pytest.mark.short
 def test_copy_both_of_a_replication_session_is_relayed_or_refused(front, cluster):
     from harness.wire import LoginRefused
+
     try:
         client = front.session("postgres", "app", parameters={"replication": "database"})
     except LoginRefused as refusal:
@@ -154,7 +231,9 @@ def test_copy_both_of_a_replication_session_is_relayed_or_refused(front, cluster
         answer = client.send(Q(f"START_REPLICATION SLOT {slot} LOGICAL 0/0")).read_until("WE")
         if answer[-1].kind == "E":
             pytest.skip("no test_decoding on this server")
-        cluster.primary.query("create table if not exists decoded (a int); insert into decoded values (1)", database="app")
+        cluster.primary.query(
+            "create table if not exists decoded (a int); insert into decoded values (1)", database="app"
+        )
         seen = client.read_until("d", 3)
         assert all(x.kind == "d" for x in seen)
         now = struct.pack("!cQQQQB", b"r", 0, 0, 0, 0, 1)

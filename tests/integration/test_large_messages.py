@@ -14,20 +14,50 @@ def ending(client, data):
     """How the other side answers `data` and the end of the stream behind it: message types and SQLSTATEs up to its close."""
     client.send(data)
     client.half_close()
-    return [(x.kind, m.fields(x.body).get("S"), m.sqlstate(x)) if x.kind == "E" else (x.kind,) for x in client.read_until("", 1)]
+    return [
+        (x.kind, m.fields(x.body).get("S"), m.sqlstate(x)) if x.kind == "E" else (x.kind,)
+        for x in client.read_until("", 1)
+    ]
 
 
 # B56
 @pytest.mark.short
-@pytest.mark.parametrize("data", [
-    *(message("Q", b"select 1\0", length) for length in (0, 1, 3, 4, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)),
-    message("Q", b"select 1"), message("Q", b""), message("Q", b"select 1\0junk\0"), message("P", b""), message("P", b"x\0select 1\0"),
-    message("B", b"\0\0" + struct.pack("!HH", 0, 65535)), message("B", b"\0\0" + struct.pack("!HHi", 0, 1, 0x7FFFFFFF)),
-    message("B", b"\0\0" + struct.pack("!HHi", 0, 1, -2)), message("E", b"\0"), message("D", b"Zx\0"), message("C", b"Zx\0"), message("D", b""),
-    message("F", b"\0\0"), message("S", b"x"), message("H", b"x"), message("X", b"x"), message("d", b"x", 3), message("c", b"x"),
-    message("\0"), message("z"), message("\xff"), message("p", b"x\0"), message("Z", b"I"), message("R", b"\0\0\0\0"),
-    b"\0\0\0\0\0\0\0\0", b"Q", b"Q\0\0", b"Q\0\0\0\x0d", b"Q\0\0\0\x0dselect",
-], ids=lambda data: data[:8].hex() + f"_{len(data)}")
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(message("Q", b"select 1\0", length) for length in (0, 1, 3, 4, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)),
+        message("Q", b"select 1"),
+        message("Q", b""),
+        message("Q", b"select 1\0junk\0"),
+        message("P", b""),
+        message("P", b"x\0select 1\0"),
+        message("B", b"\0\0" + struct.pack("!HH", 0, 65535)),
+        message("B", b"\0\0" + struct.pack("!HHi", 0, 1, 0x7FFFFFFF)),
+        message("B", b"\0\0" + struct.pack("!HHi", 0, 1, -2)),
+        message("E", b"\0"),
+        message("D", b"Zx\0"),
+        message("C", b"Zx\0"),
+        message("D", b""),
+        message("F", b"\0\0"),
+        message("S", b"x"),
+        message("H", b"x"),
+        message("X", b"x"),
+        message("d", b"x", 3),
+        message("c", b"x"),
+        message("\0"),
+        message("z"),
+        message("\xff"),
+        message("p", b"x\0"),
+        message("Z", b"I"),
+        message("R", b"\0\0\0\0"),
+        b"\0\0\0\0\0\0\0\0",
+        b"Q",
+        b"Q\0\0",
+        b"Q\0\0\0\x0d",
+        b"Q\0\0\0\x0dselect",
+    ],
+    ids=lambda data: data[:8].hex() + f"_{len(data)}",
+)
 def test_broken_messages_are_answered_as_postgresql_answers_them(judge, data):
     judge.same(lambda client: ending(client, data))
 
@@ -36,7 +66,11 @@ def test_broken_messages_are_answered_as_postgresql_answers_them(judge, data):
 @pytest.mark.short
 def test_a_broken_message_in_the_middle_of_a_pipeline_leaves_the_answers_before_it(judge):
     for broken in (message("Q", b"", 3), message("z"), message("Q", b"select 1")):
-        judge.same(lambda client, broken=broken: ending(client, Q("select 1") + P("", "select 2") + B() + E() + S() + broken + Q("select 3")))
+        judge.same(
+            lambda client, broken=broken: ending(
+                client, Q("select 1") + P("", "select 2") + B() + E() + S() + broken + Q("select 3")
+            )
+        )
 
 
 # B56
@@ -56,8 +90,12 @@ def test_declared_sizes_cost_no_memory(router):
 
 # B56
 @pytest.mark.short
-@pytest.mark.parametrize("garbage", [fake.backend(kind, b"xx", length) for kind in "DTESZC" for length in (0, 3, 0xFFFFFFFF)]
-                         + [b"\0\0\0\0\0", b"\xff\xff\xff\xff\xff\xff", b"HTTP/1.1 400 Bad Request\r\n\r\n"], ids=lambda g: g[:5].hex())
+@pytest.mark.parametrize(
+    "garbage",
+    [fake.backend(kind, b"xx", length) for kind in "DTESZC" for length in (0, 3, 0xFFFFFFFF)]
+    + [b"\0\0\0\0\0", b"\xff\xff\xff\xff\xff\xff", b"HTTP/1.1 400 Bad Request\r\n\r\n"],
+    ids=lambda g: g[:5].hex(),
+)
 def test_garbage_from_a_server_ends_that_session_alone(make_router, garbage):
     def script(peer):
         peer.greet()
@@ -66,16 +104,26 @@ def test_garbage_from_a_server_ends_that_session_alone(make_router, garbage):
         peer.read_message()
 
     with fake.FakeServer(script) as server:
-        router = make_router(databases=[{"name": "app", "target": "replicas"}, {"name": "good", "server_database": "app", "target": "primary"}],
-                             replicas=[{"name": "fake", "host": server.host, "port": server.port}],
-                             classes=[{"name": "premium", "saturation": 10, "return_ratio": "0.60", "floor": 0, "target": 1}],
-                             rules=None, default_class="premium")
+        router = make_router(
+            databases=[
+                {"name": "app", "target": "replicas"},
+                {"name": "good", "server_database": "app", "target": "primary"},
+            ],
+            replicas=[{"name": "fake", "host": server.host, "port": server.port}],
+            classes=[{"name": "premium", "saturation": 10, "return_ratio": "0.60", "floor": 0, "target": 1}],
+            rules=None,
+            default_class="premium",
+        )
         with router.session(database="good") as witness:
             with router.session() as client:
                 answer = client.run(Q("select 1"))
                 assert answer[-1] is m.CLOSED
                 assert "Z" not in [x.kind for x in answer]
-                assert not [x for x in answer if x.kind == "E" and len(x.body) > 8 and m.sqlstate(x) not in ("08P01", "08006", None)]
+                assert not [
+                    x
+                    for x in answer
+                    if x.kind == "E" and len(x.body) > 8 and m.sqlstate(x) not in ("08P01", "08006", None)
+                ]
             assert witness.value("select 1") == "1"
         assert not server.errors
 

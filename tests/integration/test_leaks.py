@@ -22,6 +22,7 @@ def settle(router):
         now = router.fd_count()
         was, last[0] = last[0], now
         return now if now == was else 0
+
     return wait_until(same, 20, "descriptors to settle", 0.3)
 
 
@@ -34,6 +35,7 @@ def in_threads(work, threads, each):
                 work(number * each + i)
         except Exception as fault:  # noqa: BLE001 - told below
             faults.append(fault)
+
     running = [threading.Thread(target=run, args=(n,)) for n in range(threads)]
     for thread in running:
         thread.start()
@@ -45,13 +47,16 @@ def in_threads(work, threads, each):
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_five_thousand_sessions_leave_nothing(make_router, cluster):
-    router = make_router(hba=[{"user": "trusted", "network": "127.0.0.1/32", "method": "trust"}, {"method": "scram-sha-256"}])
+    router = make_router(
+        hba=[{"user": "trusted", "network": "127.0.0.1/32", "method": "trust"}, {"method": "scram-sha-256"}]
+    )
 
     def session(number):
         user = "trusted" if number % 4 else "bob"
         with router.session(user, "app_read" if number % 2 else "app") as client:
             assert client.value("select 1") == "1"
             (client.terminate, client.close, client.reset, client.half_close)[number % 7 % 4]()
+
     in_threads(session, 8, 60)
     first_fds, first_rss = settle(router), router.rss_bytes()
     in_threads(session, 8, 600)
@@ -88,6 +93,7 @@ def test_failed_logins_and_broken_starts_leave_nothing(router):
                 client.send(m.startup({"user": "alice"})).read()
             else:
                 client.send(m.cancel_request(number + 1, os.urandom(4)))
+
     in_threads(failure, 6, 60)
     first_fds, first_rss = settle(router), router.rss_bytes()
     in_threads(failure, 6, 400)
@@ -99,12 +105,20 @@ def test_failed_logins_and_broken_starts_leave_nothing(router):
 @pytest.mark.timeout(240)
 def test_statements_errors_and_notices_without_end_cost_no_memory(router):
     with router.session() as client:
+
         def work(rounds):
             for number in range(rounds):
-                batch = b"".join(P(f"s{number}_{i}", f"select {number * 100 + i}") + C("S", f"s{number}_{i}") for i in range(50)) + S()
+                batch = (
+                    b"".join(
+                        P(f"s{number}_{i}", f"select {number * 100 + i}") + C("S", f"s{number}_{i}")
+                        for i in range(50)
+                    )
+                    + S()
+                )
                 client.run(batch)
                 client.run(b"".join(P("", "select 1/0") + B() + E() + S() for _ in range(50)), 50)
                 client.run(Q("drop table if exists nosuch") * 20, 20)
+
         work(20)
         before = router.rss_bytes()
         work(200)

@@ -13,7 +13,9 @@ from harness.wire import LoginRefused
 # B74
 def test_idle_timers_count_from_the_last_activity_and_only_in_their_own_state(make_router, cluster):
     router = make_router(client_idle_timeout="2s", idle_transaction_timeout="1s")
-    with router.session() as busy, router.session() as idle, router.session(parameters={"application_name": "idle_tx"}) as in_transaction:
+    with router.session() as busy, router.session() as idle, router.session(
+        parameters={"application_name": "idle_tx"}
+    ) as in_transaction:
         in_transaction.run(Q("begin"))
         started = time.monotonic()
         answer = in_transaction.read_until("", timeout=5)
@@ -33,15 +35,27 @@ def test_idle_timers_count_from_the_last_activity_and_only_in_their_own_state(ma
 # B74
 @pytest.mark.short
 def test_the_servers_statement_timeout_passes_through(judge):
-    judge.same(lambda client: client.run(Q("set statement_timeout = '100ms'")) + client.run(Q("select pg_sleep(5)")) + client.run(Q("select 1")))
+    judge.same(
+        lambda client: client.run(Q("set statement_timeout = '100ms'"))
+        + client.run(Q("select pg_sleep(5)"))
+        + client.run(Q("select 1"))
+    )
 
 
-@pytest.mark.parametrize("limit", ["max_client_conn", "max_user_client_connections", "max_db_client_connections", "class", "database"])
+@pytest.mark.parametrize(
+    "limit",
+    ["max_client_conn", "max_user_client_connections", "max_db_client_connections", "class", "database"],
+)
 def test_a_limit_refuses_with_53300_and_says_which(make_router, base_config, limit):
     changes = {limit: 5}
     if limit == "class":
-        changes = {"classes": [{"name": "premium", "saturation": 10, "target": 2, "max_sessions": 5}, {"name": "freemium", "target": 2}],
-                   "query_wait_timeout": "1s"}
+        changes = {
+            "classes": [
+                {"name": "premium", "saturation": 10, "target": 2, "max_sessions": 5},
+                {"name": "freemium", "target": 2},
+            ],
+            "query_wait_timeout": "1s",
+        }
     elif limit == "database":
         changes = {"databases": [{"name": "app", "target": "primary", "max_sessions": 5}]}
     router = make_router(**changes)

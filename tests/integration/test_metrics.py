@@ -17,8 +17,18 @@ class Delta:
         self.start = self._read()
 
     def _read(self):
-        return {name: self.router.metric(f"sluice_{name}") for name in ("response_seconds_count", "response_seconds_sum", "queries_total", "errors_total",
-                                                                        "sessions_opened_total", "cancels_total", "logins_total")}
+        return {
+            name: self.router.metric(f"sluice_{name}")
+            for name in (
+                "response_seconds_count",
+                "response_seconds_sum",
+                "queries_total",
+                "errors_total",
+                "sessions_opened_total",
+                "cancels_total",
+                "logins_total",
+            )
+        }
 
     def __getitem__(self, name):
         return self._read()[name] - self.start[name]
@@ -51,6 +61,7 @@ def test_time_idle_in_a_transaction_is_in_no_sample(quiet):
         time.sleep(1.5)
         client.run(Q("select 1"))
         client.run(Q("commit"))
+
     count, total = samples(quiet, work)
     assert count == 3 and total < 0.5
 
@@ -66,6 +77,7 @@ def test_pipelined_statements_have_one_sample_each_and_the_groups_time_in_all(qu
             client.run(b"".join(parts) + S())
         else:
             client.run(b"".join(part + S() for part in parts), 3)
+
     count, total = samples(quiet, work)
     assert count == 3 and 0.6 <= total < 0.9
 
@@ -86,6 +98,7 @@ def test_a_slow_reader_is_not_a_slow_server(quiet):
         client.send(Q("select repeat('x', 1000) from generate_series(1, 30000)"))
         time.sleep(2)
         client.read_until("Z", timeout=20)
+
     count, total = samples(quiet, work)
     assert count == 1 and total < 1.5
 
@@ -114,5 +127,7 @@ def test_bytes_and_sessions_add_up(quiet):
     with quiet.session() as client:
         before = quiet.metric("sluice_client_sent_bytes_total")
         size = sum(5 + len(x.body) for x in client.run(Q("select repeat('x', 1000000)")))
-        wait_until(lambda: quiet.metric("sluice_client_sent_bytes_total") - before >= size, 3, "bytes to be counted")
+        wait_until(
+            lambda: quiet.metric("sluice_client_sent_bytes_total") - before >= size, 3, "bytes to be counted"
+        )
         assert quiet.metric("sluice_client_sent_bytes_total") - before == size

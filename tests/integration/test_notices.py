@@ -24,10 +24,15 @@ def test_a_thousand_notices_keep_count_order_and_fields(judge, sql):
 # B58
 def test_notices_in_a_multi_statement_query_and_around_copy(judge):
     judge.same(Q("drop table if exists nosuch1; select 1; drop table if exists nosuch2"))
-    judge.same(lambda client: client.send(Q("copy noted from stdin")).read_until("G") + client.run(m.d(b"1\n2\n3\n") + m.c()),
-               before=["drop table if exists noted; create table noted (a int); grant all on noted to public",
-                       "create or replace function note() returns trigger language plpgsql as $$ begin raise notice 'row %', new.a; return new; end $$",
-                       "create trigger note before insert on noted for each row execute function note()"])
+    judge.same(
+        lambda client: client.send(Q("copy noted from stdin")).read_until("G")
+        + client.run(m.d(b"1\n2\n3\n") + m.c()),
+        before=[
+            "drop table if exists noted; create table noted (a int); grant all on noted to public",
+            "create or replace function note() returns trigger language plpgsql as $$ begin raise notice 'row %', new.a; return new; end $$",
+            "create trigger note before insert on noted for each row execute function note()",
+        ],
+    )
 
 
 # B59
@@ -64,7 +69,11 @@ def test_messages_from_an_idle_server_are_relayed_in_place(make_router):
         peer.greet()
         peer.read_message()
         peer.send(fake.rows_answer(["a"], ["1"]))
-        peer.send(fake.notice("while idle") + fake.parameter_status("TimeZone", "Asia/Tokyo") + fake.notification("ch", "p"))
+        peer.send(
+            fake.notice("while idle")
+            + fake.parameter_status("TimeZone", "Asia/Tokyo")
+            + fake.notification("ch", "p")
+        )
         peer.answer_until_end(fake.healthy)
 
     with fake.FakeServer(script) as server:
@@ -84,7 +93,11 @@ def test_messages_from_a_pooled_idle_server_do_no_harm(make_router):
     def chatty(kind, body):
         reply = fake.healthy(kind, body) or b""
         if b"DISCARD" in (body or b""):
-            reply += fake.notice("idle") + fake.parameter_status("TimeZone", "Asia/Tokyo") + fake.notification("ch", "p")
+            reply += (
+                fake.notice("idle")
+                + fake.parameter_status("TimeZone", "Asia/Tokyo")
+                + fake.notification("ch", "p")
+            )
         return reply
 
     with fake.FakeServer(script) as server:
@@ -99,12 +112,20 @@ def test_messages_from_a_pooled_idle_server_do_no_harm(make_router):
 
 
 # B61, B62
-@pytest.mark.parametrize("name, value", [("application_name", v) for v in ("", "it's", "a\\b", 'x"; drop table t; --', "caf\u00e9")]
-                         + [("search_path", '"$user", public, "we ird"'), ("TimeZone", "Europe/Zurich"), ("DateStyle", "SQL, DMY")])
+@pytest.mark.parametrize(
+    "name, value",
+    [("application_name", v) for v in ("", "it's", "a\\b", 'x"; drop table t; --', "caf\u00e9")]
+    + [
+        ("search_path", '"$user", public, "we ird"'),
+        ("TimeZone", "Europe/Zurich"),
+        ("DateStyle", "SQL, DMY"),
+    ],
+)
 def test_a_setting_reads_back_as_it_was_given(judge, name, value):
     def talk(client):
         client.run(P("", "select set_config($1, $2, false)") + B("", "", [name, value]) + E() + S())
         return client.run(Q(f"show {name}")) + client.run(Q("select 1"))
+
     judge.same(talk)
     judge.same(Q(f"show {name}"), parameters={name: value})
 

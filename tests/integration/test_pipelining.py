@@ -24,26 +24,42 @@ def test_twenty_groups_in_one_write_give_twenty_answers_in_order(judge):
 # B42
 @pytest.mark.short
 def test_a_transaction_may_span_groups_of_one_pipeline(judge):
-    judge.same(group("begin") + group("select 1") + group("select 1/0") + group("select 2") + group("rollback") + group("select 3"), 6)
+    judge.same(
+        group("begin")
+        + group("select 1")
+        + group("select 1/0")
+        + group("select 2")
+        + group("rollback")
+        + group("select 3"),
+        6,
+    )
     judge.same(Q("begin") + group("select 1") + Q("commit") + group("select 2"), 4)
 
 
 # B42
 @pytest.mark.short
 def test_segments_that_begin_with_sync_are_counted(judge):
-    parts = [P("", "select 1") + B() + E(), S() + P("", "select 2") + B() + E(), S() + Q("select 3") + P("", "select 4"), B() + E() + S()]
+    parts = [
+        P("", "select 1") + B() + E(),
+        S() + P("", "select 2") + B() + E(),
+        S() + Q("select 3") + P("", "select 4"),
+        B() + E() + S(),
+    ]
 
     def talk(client):
         for part in parts:
             client.send(part)
             time.sleep(0.005)
         return client.read_until("Z", 4)
+
     judge.same(talk)
 
 
 # B44
 @pytest.mark.short
-@pytest.mark.parametrize("first", ["set statement_timeout=0", "discard all", "begin", "select 1/0", "", "rollback"])
+@pytest.mark.parametrize(
+    "first", ["set statement_timeout=0", "discard all", "begin", "select 1/0", "", "rollback"]
+)
 @pytest.mark.parametrize("size", [10, 5000, 20000])
 def test_a_simple_query_may_be_followed_by_extended_messages_in_one_write(judge, first, size):
     judge.same(Q(first) + P("", "select $1::text") + D("S") + B("", "", ["x" * size]) + E() + S(), 2)
@@ -52,8 +68,15 @@ def test_a_simple_query_may_be_followed_by_extended_messages_in_one_write(judge,
 # B46
 @pytest.mark.short
 def test_several_parameter_status_messages_in_one_batch(judge):
-    answer = judge.same(P("", "select set_config('application_name','a',false), set_config('DateStyle','German',false)") + B() + E()
-                        + P("", "select 1") + B() + E() + S())
+    answer = judge.same(
+        P("", "select set_config('application_name','a',false), set_config('DateStyle','German',false)")
+        + B()
+        + E()
+        + P("", "select 1")
+        + B()
+        + E()
+        + S()
+    )
     assert [x.kind for x in answer].count("S") == 2
 
 
@@ -65,7 +88,17 @@ def test_settings_inside_a_pipeline_answer_in_their_place(judge):
     judge.same(P("", "set work_mem='nonsense'") + B() + E() + one)
     judge.same(Q("set x.y=1; select 1; show x.y"))
     judge.same(Q("set x.y=1; show nosuch.z; select 1"))
-    judge.same(P("", "set application_name='p'") + B() + E() + S() + P("", "show application_name") + B() + E() + S(), 2)
+    judge.same(
+        P("", "set application_name='p'")
+        + B()
+        + E()
+        + S()
+        + P("", "show application_name")
+        + B()
+        + E()
+        + S(),
+        2,
+    )
 
 
 # B43
@@ -78,9 +111,10 @@ def test_full_duplex_traffic_larger_than_all_buffers_does_not_deadlock(front, tl
     def take(msg):
         if msg.kind == "D":
             digests.append(hashlib.md5(m.row(msg)[0]).digest())
-            time.sleep(0.02)                       # a reader slower than the server
+            time.sleep(0.02)  # a reader slower than the server
         answered[0] += msg.kind == "Z"
         return answered[0] == count
+
     with front.wire(receive_buffer=65536, timeout=60) as client:
         if tls:
             client.start_tls()
@@ -92,7 +126,9 @@ def test_full_duplex_traffic_larger_than_all_buffers_does_not_deadlock(front, tl
 # B42
 def test_a_thousand_small_groups_in_flight(front):
     with front.session() as client:
-        sender = threading.Thread(target=client.send, args=(b"".join(group(f"select {i}") for i in range(5000)),))
+        sender = threading.Thread(
+            target=client.send, args=(b"".join(group(f"select {i}") for i in range(5000)),)
+        )
         sender.start()
         values = [m.row(x)[0] for x in client.read_until("Z", 5000, timeout=60) if x.kind == "D"]
         sender.join()

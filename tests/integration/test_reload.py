@@ -46,7 +46,9 @@ def test_a_broken_file_keeps_the_old_configuration_and_is_reported(make_router):
             router.config_file.write_text(broken)
             with router.session("admin", "sluice") as console:
                 answer = console.run(Q("reload"))
-                assert answer[0].kind == "E" and answer[-1].kind == "Z", "RELOAD reports the error to who asked"
+                assert (
+                    answer[0].kind == "E" and answer[-1].kind == "Z"
+                ), "RELOAD reports the error to who asked"
             assert client.value("select 1") == "1"
             with router.session() as another:
                 assert another.value("select 1") == "1"
@@ -71,7 +73,9 @@ def test_two_hundred_reloads_leave_sessions_and_memory_as_they_were(make_router)
 
 
 # B79
-def test_new_handshakes_use_the_new_certificate_and_old_sessions_live_on(make_router, files, authority, tmp_path):
+def test_new_handshakes_use_the_new_certificate_and_old_sessions_live_on(
+    make_router, files, authority, tmp_path
+):
     certificate, key = tmp_path / "our.crt", tmp_path / "our.key"
     certificate.write_bytes(files["certificate"].read_bytes())
     key.write_bytes(files["key"].read_bytes())
@@ -85,8 +89,11 @@ def test_new_handshakes_use_the_new_certificate_and_old_sessions_live_on(make_ro
         reload_and_wait(router)
 
         def rotated():
-            with router.tls_session() as client:       # with channel binding to the new certificate
-                return client.socket.getpeercert(binary_form=True) == ssl.PEM_cert_to_DER_cert(new_certificate.read_text())
+            with router.tls_session() as client:  # with channel binding to the new certificate
+                return client.socket.getpeercert(binary_form=True) == ssl.PEM_cert_to_DER_cert(
+                    new_certificate.read_text()
+                )
+
         wait_until(rotated, 5, "the new certificate")
         assert old.value("select 1") == "1" and first != ssl.PEM_cert_to_DER_cert(new_certificate.read_text())
 
@@ -116,10 +123,16 @@ def test_a_changed_policy_keeps_every_live_session_counted(make_router):
         for policy in ("round_robin", "dedicated", "least_loaded", "random_two_choices", "plb"):
             router.write_config(policy=policy)
             reload_and_wait(router)
-            assert sum(int(row["sessions"]) for row in router.console("show replicas") if row["role"] == "replica") == len(clients)
+            assert sum(
+                int(row["sessions"]) for row in router.console("show replicas") if row["role"] == "replica"
+            ) == len(clients)
             clients.append(router.session("bob", "app_read"))
         assert all(client.value("select 1") == "1" for client in clients)
     finally:
         for client in clients:
             client.terminate()
-    wait_until(lambda: sum(int(row["sessions"]) for row in router.console("show replicas")) == 0, 5, "counts to return to zero")
+    wait_until(
+        lambda: sum(int(row["sessions"]) for row in router.console("show replicas")) == 0,
+        5,
+        "counts to return to zero",
+    )

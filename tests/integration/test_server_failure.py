@@ -21,7 +21,9 @@ TOLD = {"57P01", "57P02", "57P03", "08006", "08001", "08003"}
 def truth(error):
     """True if libpq or psycopg2 gave a reason that a person can act on, not a bare close."""
     _, code, text = error
-    return code in TOLD or any(word in text for word in ("terminating connection", "FATAL", "57P", "08006", "server closed"))
+    return code in TOLD or any(
+        word in text for word in ("terminating connection", "FATAL", "57P", "08006", "server closed")
+    )
 
 
 def bare_close(error):
@@ -71,12 +73,16 @@ def test_idle_in_transaction_timeout_of_the_server_is_relayed(judge):
     def talk(client):
         client.run(Q("set idle_in_transaction_session_timeout = '200ms'"))
         return client.run(Q("begin")) + client.read_until("", timeout=5)
+
     assert m.sqlstate(judge.same(talk)[-2]) == "25P03"
 
 
 # B68
 @pytest.mark.short
-@pytest.mark.parametrize("place", ["inside a DataRow", "after CommandComplete", "in COPY OUT", "before any answer", "while idle", "by RST"])
+@pytest.mark.parametrize(
+    "place",
+    ["inside a DataRow", "after CommandComplete", "in COPY OUT", "before any answer", "while idle", "by RST"],
+)
 def test_a_result_that_is_cut_off_never_looks_complete(make_router, place):
     head = fake.row_description("a") + fake.data_row("1")
 
@@ -87,9 +93,15 @@ def test_a_result_that_is_cut_off_never_looks_complete(make_router, place):
             time.sleep(0.3)
             return
         peer.read_message()
-        peer.send({"inside a DataRow": head + fake.data_row("2" * 100)[:40], "after CommandComplete": head + fake.complete(),
-                   "in COPY OUT": fake.backend("H", b"\0\0\0") + fake.backend("d", b"row\n"), "before any answer": b"",
-                   "by RST": head}[place])
+        peer.send(
+            {
+                "inside a DataRow": head + fake.data_row("2" * 100)[:40],
+                "after CommandComplete": head + fake.complete(),
+                "in COPY OUT": fake.backend("H", b"\0\0\0") + fake.backend("d", b"row\n"),
+                "before any answer": b"",
+                "by RST": head,
+            }[place]
+        )
         time.sleep(0.1)
         peer.close(reset=place == "by RST")
 
@@ -101,7 +113,9 @@ def test_a_result_that_is_cut_off_never_looks_complete(make_router, place):
             answer = client.read_until("", timeout=5)
             kinds = [x.kind for x in answer]
             assert answer[-1] is m.CLOSED and "Z" not in kinds
-            if place != "inside a DataRow":       # there the client is in the middle of a message: no ErrorResponse fits in
+            if (
+                place != "inside a DataRow"
+            ):  # there the client is in the middle of a message: no ErrorResponse fits in
                 assert kinds[-2] == "E", kinds
                 assert m.fields(answer[-2].body)["S"] == "FATAL"
                 assert m.sqlstate(answer[-2]) == ("57P01" if place == "while idle" else "08006")
@@ -150,7 +164,9 @@ def test_a_replica_that_goes_under_load_ends_its_own_sessions_with_the_truth(mak
             errors = len(crowd.errors)
             before = crowd.done
             wait_until(lambda: crowd.done > before + 500, 30, "the others to go on")
-            assert len(crowd.errors) == errors, f"new sessions still went to the dead one: {crowd.errors[errors:][:3]}"
+            assert (
+                len(crowd.errors) == errors
+            ), f"new sessions still went to the dead one: {crowd.errors[errors:][:3]}"
             victim.start()
         wait_until(lambda: replica_row(router, victim.name)["up"] == "yes", 20, "the router to take it back")
     cluster.wait_for_replay()
@@ -191,12 +207,21 @@ def test_a_class_without_replicas_uses_any_live_one_and_none_left_is_refused_cle
     try:
         for victim in victims[:4]:
             victim.stop("fast")
-        wait_until(lambda: [r["up"] for r in router.console("show replicas") if r["role"] == "replica"].count("yes") == 1, 20, "four to be down")
+        wait_until(
+            lambda: [r["up"] for r in router.console("show replicas") if r["role"] == "replica"].count("yes")
+            == 1,
+            20,
+            "four to be down",
+        )
         for user in ("alice", "bob"):
             with router.session(user, "app_read") as client:
                 assert client.value("show cluster_name") == victims[4].name, home
         victims[4].stop("fast")
-        wait_until(lambda: "yes" not in [r["up"] for r in router.console("show replicas") if r["role"] == "replica"], 20, "all to be down")
+        wait_until(
+            lambda: "yes" not in [r["up"] for r in router.console("show replicas") if r["role"] == "replica"],
+            20,
+            "all to be down",
+        )
         with pytest.raises(LoginRefused) as refusal:
             router.session("alice", "app_read")
         assert refusal.value.sqlstate == "57P03"
@@ -206,7 +231,9 @@ def test_a_class_without_replicas_uses_any_live_one_and_none_left_is_refused_cle
         for victim in victims:
             if not victim.running():
                 victim.start()
-    wait_until(lambda: [r["up"] for r in router.console("show replicas")].count("no") == 0, 30, "all to be back")
+    wait_until(
+        lambda: [r["up"] for r in router.console("show replicas")].count("no") == 0, 30, "all to be back"
+    )
     with router.session("alice", "app_read") as client:
         assert client.value("select 1") == "1"
     cluster.wait_for_replay()
@@ -216,9 +243,19 @@ def test_waiting_for_a_replica_ends_in_a_session_or_in_57p03(make_router, cluste
     with Relay(cluster.primary.host, cluster.primary.port) as relay:
         relay.accept_only = True
         server = {"name": "late", "host": relay.host, "port": relay.port}
-        router = make_router(ready=False, replicas=[server], primary=None, no_replica="wait", no_replica_wait="2s", health_check_timeout="300ms",
-                             server_connect_timeout="1s", databases=[{"name": "*", "target": "replicas"}],
-                             classes=[{"name": "premium", "saturation": 10, "target": 1}], rules=None, default_class="premium")
+        router = make_router(
+            ready=False,
+            replicas=[server],
+            primary=None,
+            no_replica="wait",
+            no_replica_wait="2s",
+            health_check_timeout="300ms",
+            server_connect_timeout="1s",
+            databases=[{"name": "*", "target": "replicas"}],
+            classes=[{"name": "premium", "saturation": 10, "target": 1}],
+            rules=None,
+            default_class="premium",
+        )
         started = time.monotonic()
         with pytest.raises(LoginRefused) as refusal:
             router.session()
@@ -229,8 +266,13 @@ def test_waiting_for_a_replica_ends_in_a_session_or_in_57p03(make_router, cluste
 @pytest.mark.parametrize("when", ["connecting", "login", "idle", "query"])
 def test_a_server_that_falls_silent_is_detected_within_the_limits(make_router, cluster, when):
     with Relay(cluster.primary.host, cluster.primary.port) as relay:
-        router = make_router(primary={"name": "primary", "host": relay.host, "port": relay.port}, server_connect_timeout="1s",
-                             query_wait_timeout="2s", health_check_interval="500ms", health_check_timeout="400ms")
+        router = make_router(
+            primary={"name": "primary", "host": relay.host, "port": relay.port},
+            server_connect_timeout="1s",
+            query_wait_timeout="2s",
+            health_check_interval="500ms",
+            health_check_timeout="400ms",
+        )
         if when in ("connecting", "login"):
             relay.accept_only = when == "connecting"
             relay.to_client.drop = when == "login"
@@ -245,14 +287,21 @@ def test_a_server_that_falls_silent_is_detected_within_the_limits(make_router, c
                 time.sleep(0.2)
             relay.to_client.drop = relay.to_server.drop = True
             answer = client.read_until("", timeout=12)
-            assert answer[-1] is m.CLOSED and m.sqlstate(answer[-2]) == ("08006" if when == "query" else "57P01")
+            assert answer[-1] is m.CLOSED and m.sqlstate(answer[-2]) == (
+                "08006" if when == "query" else "57P01"
+            )
 
 
 def test_a_refused_connect_moves_the_session_to_another_replica(make_router, cluster):
     dead = {"name": "dead", "host": "127.0.0.1", "port": 1}
     alive = cluster.standbys[0]
-    router = make_router(replicas=[dead, {"name": "r0", "host": alive.host, "port": alive.port}], health_check_interval="60s",
-                         classes=[{"name": "premium", "saturation": 10, "target": 2}], rules=None, default_class="premium")
+    router = make_router(
+        replicas=[dead, {"name": "r0", "host": alive.host, "port": alive.port}],
+        health_check_interval="60s",
+        classes=[{"name": "premium", "saturation": 10, "target": 2}],
+        rules=None,
+        default_class="premium",
+    )
     for _ in range(10):
         with router.session(database="app_read") as client:
             assert client.value("show cluster_name") == "r0"
@@ -273,26 +322,45 @@ def test_a_server_that_refuses_with_its_own_error_is_quoted(make_router):
 # B70
 @pytest.mark.slow
 @pytest.mark.timeout(180)
-def test_a_promoted_replica_is_no_replica_any_more(make_router, workspace, authority, base_config, files, tmp_path):
+def test_a_promoted_replica_is_no_replica_any_more(
+    make_router, workspace, authority, base_config, files, tmp_path
+):
     from harness.postgres import Cluster
+
     place = workspace / "promoted"
     place.mkdir()
     pair = Cluster(place, 2, authority)
     try:
         pair.start()
         users = tmp_path / "users.txt"
-        users.write_text("".join(f'"{n}" "{s}"\n' for n, s in pair.secrets()) + f'"admin" "{files["password"].read_text().strip()}"\n')
+        users.write_text(
+            "".join(f'"{n}" "{s}"\n' for n, s in pair.secrets())
+            + f'"admin" "{files["password"].read_text().strip()}"\n'
+        )
         servers = [{"name": s.name, "host": s.host, "port": s.port} for s in pair.standbys]
-        router = make_router(auth_file=str(users), primary={"name": "primary", "host": "127.0.0.1", "port": pair.primary.port}, replicas=servers,
-                             health_check_interval="300ms", health_check_timeout="200ms", stats_users=None,
-                             classes=[{"name": "premium", "saturation": 10, "target": 1}, {"name": "freemium", "saturation": 10, "target": 1}])
+        router = make_router(
+            auth_file=str(users),
+            primary={"name": "primary", "host": "127.0.0.1", "port": pair.primary.port},
+            replicas=servers,
+            health_check_interval="300ms",
+            health_check_timeout="200ms",
+            stats_users=None,
+            classes=[
+                {"name": "premium", "saturation": 10, "target": 1},
+                {"name": "freemium", "saturation": 10, "target": 1},
+            ],
+        )
         with router.session(database="app_read") as client:
             assert client.parameters["in_hot_standby"] == "on"
         pair.standbys[0].query("select pg_promote()")
-        wait_until(lambda: replica_row(router, "r0")["in_recovery"] == "no", 10, "the router to see the promotion")
+        wait_until(
+            lambda: replica_row(router, "r0")["in_recovery"] == "no", 10, "the router to see the promotion"
+        )
         for _ in range(10):
             with router.session(database="app_read") as client:
-                assert client.value("show cluster_name") == "r1", "a server out of recovery serves no reads that want a replica"
+                assert (
+                    client.value("show cluster_name") == "r1"
+                ), "a server out of recovery serves no reads that want a replica"
                 assert client.parameters["in_hot_standby"] == "on"
                 client.terminate()
     finally:

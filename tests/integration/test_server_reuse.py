@@ -26,16 +26,27 @@ def backend_after(router, leave, **login):
 @pytest.mark.short
 @pytest.mark.parametrize("leave", ["terminate", "close", "reset"])
 def test_the_next_session_finds_a_clean_server(router, cluster, leave):
-    dirt = ["set search_path to nosuch", "set work_mem to '9MB'", "set default_transaction_read_only to on", "set application_name to 'dirty'",
-            "select set_config('x.y', 'z', false)", "create temp table leftover (a int)", "select pg_advisory_lock(4711)",
-            "prepare leftover as select 1", "listen leftover", "declare c cursor with hold for select 1", "set role team",
-            "set session characteristics as transaction isolation level serializable"]
+    dirt = [
+        "set search_path to nosuch",
+        "set work_mem to '9MB'",
+        "set default_transaction_read_only to on",
+        "set application_name to 'dirty'",
+        "select set_config('x.y', 'z', false)",
+        "create temp table leftover (a int)",
+        "select pg_advisory_lock(4711)",
+        "prepare leftover as select 1",
+        "listen leftover",
+        "declare c cursor with hold for select 1",
+        "set role team",
+        "set session characteristics as transaction isolation level serializable",
+    ]
 
     def soil(client):
         for sql in dirt:
             client.query(sql)
         client.run(P("protocol_level", "select 1") + S())
         getattr(client, leave)()
+
     first, second, client = backend_after(router, soil, user="bob")
     with client:
         assert second == first, "the server connection should have been used again"
@@ -59,6 +70,7 @@ def test_a_session_that_becomes_another_user_does_not_pass_that_on(router):
     def leave(client):
         client.query("set session authorization bob")
         client.terminate()
+
     _, _, client = backend_after(router, leave, user="postgres")
     with client:
         assert client.query("select current_user, session_user") == [["postgres", "postgres"]]
@@ -89,8 +101,26 @@ def test_servers_are_shared_only_by_sessions_with_the_same_startup_settings(rout
 
 
 # B64
-@pytest.mark.parametrize("how", ["X in BEGIN", "RST in BEGIN", "FIN in BEGIN", "3 bytes of a header", "half of a Parse", "rows unread", "idle FIN", "idle RST",
-                                 "no Sync", "pipeline unread", "failed transaction", "Sync unread", "COPY IN", "COPY OUT", "portal open"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "X in BEGIN",
+        "RST in BEGIN",
+        "FIN in BEGIN",
+        "3 bytes of a header",
+        "half of a Parse",
+        "rows unread",
+        "idle FIN",
+        "idle RST",
+        "no Sync",
+        "pipeline unread",
+        "failed transaction",
+        "Sync unread",
+        "COPY IN",
+        "COPY OUT",
+        "portal open",
+    ],
+)
 def test_a_client_that_leaves_mid_way_costs_the_next_one_nothing(router, cluster, how):
     def leave(client):
         if "BEGIN" in how:
@@ -114,7 +144,9 @@ def test_a_client_that_leaves_mid_way_costs_the_next_one_nothing(router, cluster
             client.send(Q("create temp table t (a int); copy t from stdin")).read_until("G")
             client.send(m.d(b"1\n2\n")[:-1])
         elif how == "COPY OUT":
-            client.send(Q("copy (select repeat('x', 1000) from generate_series(1, 100000)) to stdout")).read_until("d", 3)
+            client.send(
+                Q("copy (select repeat('x', 1000) from generate_series(1, 100000)) to stdout")
+            ).read_until("d", 3)
         elif how == "portal open":
             client.run(Q("begin") + P("", "select generate_series(1, 100)") + B("p") + E("p", 3) + S(), 2)
         if how.startswith("X"):
@@ -123,13 +155,18 @@ def test_a_client_that_leaves_mid_way_costs_the_next_one_nothing(router, cluster
             client.reset()
         else:
             client.close()
+
     for _ in range(8):
         _, _, client = backend_after(router, leave, parameters={"application_name": "leaver"})
         with client:
             answer = client.run(Q("select 42"))
-            assert [m.summary(x) for x in answer[-2:]] == [("C", "SELECT 1"), ("Z", "I")] and m.row(answer[1]) == [b"42"]
+            assert [m.summary(x) for x in answer[-2:]] == [("C", "SELECT 1"), ("Z", "I")] and m.row(
+                answer[1]
+            ) == [b"42"]
             client.terminate()
-    idle_in_transaction = ("select count(*) from pg_stat_activity where application_name = 'leaver' and state <> 'idle'")
+    idle_in_transaction = (
+        "select count(*) from pg_stat_activity where application_name = 'leaver' and state <> 'idle'"
+    )
     wait_until(lambda: cluster.primary.value(idle_in_transaction) == 0, 5, "every backend to be idle or gone")
 
 
@@ -137,7 +174,9 @@ def test_a_client_that_leaves_mid_way_costs_the_next_one_nothing(router, cluster
 @pytest.mark.short
 @pytest.mark.parametrize("leave", ["terminate", "close", "reset"])
 def test_an_orderly_end_and_an_idle_kill_keep_the_server(router, leave):
-    first, second, client = backend_after(router, lambda c: getattr(c, leave)(), parameters={"application_name": f"idle_{leave}"})
+    first, second, client = backend_after(
+        router, lambda c: getattr(c, leave)(), parameters={"application_name": f"idle_{leave}"}
+    )
     client.close()
     assert first == second
 
@@ -153,11 +192,14 @@ def test_a_failing_reset_is_never_ignored(make_router):
 # B65
 @pytest.mark.short
 def test_a_session_that_leaves_in_a_transaction_is_rolled_back_before_the_reset(router, cluster):
-    cluster.primary.query("drop table if exists never; create table never (a int); grant all on never to public", database="app")
+    cluster.primary.query(
+        "drop table if exists never; create table never (a int); grant all on never to public", database="app"
+    )
 
     def leave(client):
         client.run(Q("begin; insert into never values (1); select 1/0"))
         client.terminate()
+
     first, second, client = backend_after(router, leave)
     with client:
         assert first == second
@@ -166,16 +208,29 @@ def test_a_session_that_leaves_in_a_transaction_is_rolled_back_before_the_reset(
 
 # B65
 def test_servers_that_answer_the_reset_strangely_are_not_used_again(make_router):
-    for strange in (fake.complete("DISCARD ALL") + fake.ready("T"), fake.complete("DISCARD ALL") + fake.ready("E"), fake.ready(),
-                    fake.error("ERROR", "XX000", "no") + fake.ready(), fake.complete("DISCARD ALL"), b"", b"garbage"):
+    for strange in (
+        fake.complete("DISCARD ALL") + fake.ready("T"),
+        fake.complete("DISCARD ALL") + fake.ready("E"),
+        fake.ready(),
+        fake.error("ERROR", "XX000", "no") + fake.ready(),
+        fake.complete("DISCARD ALL"),
+        b"",
+        b"garbage",
+    ):
         pids = []
 
         def script(peer, strange=strange):
             pids.append(peer)
             peer.greet()
-            peer.answer_until_end(lambda kind, body: strange if body and b"DISCARD" in body else fake.healthy(kind, body))
+            peer.answer_until_end(
+                lambda kind, body: strange if body and b"DISCARD" in body else fake.healthy(kind, body)
+            )
+
         with fake.FakeServer(script) as server:
-            router = make_router(primary={"name": "primary", "host": server.host, "port": server.port}, server_reset_timeout="1s")
+            router = make_router(
+                primary={"name": "primary", "host": server.host, "port": server.port},
+                server_reset_timeout="1s",
+            )
             for _ in range(3):
                 with router.session() as client:
                     assert client.value("select 1") == "1"
@@ -194,7 +249,9 @@ def test_a_server_that_died_while_idle_is_not_handed_out(make_router, cluster):
             client.query("select 1")
             client.terminate()
         time.sleep(0.2)
-        cluster.primary.query("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'alice'")
+        cluster.primary.query(
+            "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'alice'"
+        )
         for _ in range(10):
             with router.session() as client:
                 assert client.value("select 1") == "1"
@@ -226,5 +283,7 @@ def test_idle_servers_are_closed_after_the_idle_limit_and_at_their_lifetime(make
             client.query("select 1")
             client.terminate()
         count = "select count(*) from pg_stat_activity where application_name = 'limited'"
-        wait_until(lambda: cluster.primary.value(count) == 0, 8, f"the server connection to be closed by {limit}")
+        wait_until(
+            lambda: cluster.primary.value(count) == 0, 8, f"the server connection to be closed by {limit}"
+        )
         router.stop()

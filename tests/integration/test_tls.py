@@ -20,7 +20,9 @@ from harness.wire import LoginRefused, unverified_context
 
 # B09
 @pytest.mark.short
-@pytest.mark.parametrize("glued", [m.startup([("user", "alice"), ("database", "app")]), Q("select 1"), b"x", m.SSL_REQUEST])
+@pytest.mark.parametrize(
+    "glued", [m.startup([("user", "alice"), ("database", "app")]), Q("select 1"), b"x", m.SSL_REQUEST]
+)
 def test_bytes_glued_behind_ssl_request_never_take_effect(front, glued):
     with front.wire() as client:
         client.send(m.SSL_REQUEST + glued)
@@ -49,7 +51,10 @@ def test_bytes_glued_behind_the_servers_answer_end_the_connection(make_router, c
         peer.read_exactly(1)
 
     with fake.FakeServer(script) as server:
-        router = make_router(primary={"name": "primary", "host": server.host, "port": server.port}, server_tls_sslmode="require")
+        router = make_router(
+            primary={"name": "primary", "host": server.host, "port": server.port},
+            server_tls_sslmode="require",
+        )
         with pytest.raises((LoginRefused, ConnectionError)) as refusal:
             router.session()
         assert getattr(refusal.value, "sqlstate", "08006")[:2] in ("08", "57")
@@ -63,7 +68,9 @@ def test_no_result_size_stalls(front, make_router, cluster, legs):
         for size in list(range(1, 20000, 137)) + list(range(16200, 16500, 3)) + list(range(32600, 32900, 7)):
             rows = client.run(Q(f"select repeat('x', {size})"), timeout=2)
             assert len(m.row(rows[1])[0]) == size
-            answer = client.run(P("", "select length($1::text)") + B("", "", ["y" * size]) + E() + S(), timeout=2)
+            answer = client.run(
+                P("", "select length($1::text)") + B("", "", ["y" * size]) + E() + S(), timeout=2
+            )
             assert m.row(answer[2])[0] == str(size).encode()
 
 
@@ -71,9 +78,13 @@ def test_no_result_size_stalls(front, make_router, cluster, legs):
 @pytest.mark.parametrize("size", [15 << 10, 16 << 10, 17 << 10, 33 << 10, 1 << 20, 32 << 20])
 def test_large_parameters_over_tls_keep_their_digest(front, size):
     import hashlib
+
     value = "abcdefgh" * (size // 8)
     with front.tls_session() as client:
-        answer = client.run(P("", "select length($1::text), md5($1::text), $1::text") + B("", "", [value]) + E() + S(), timeout=60)
+        answer = client.run(
+            P("", "select length($1::text), md5($1::text), $1::text") + B("", "", [value]) + E() + S(),
+            timeout=60,
+        )
         row = m.row(next(x for x in answer if x.kind == "D"))
         assert row[:2] == [str(len(value)).encode(), hashlib.md5(value.encode()).hexdigest().encode()]
         assert row[2] == value.encode()
@@ -82,6 +93,7 @@ def test_large_parameters_over_tls_keep_their_digest(front, size):
 # B13
 def test_libpqs_non_blocking_calls_do_not_hang_over_tls(front):
     import select
+
     connection = psycopg2.connect(front.dsn(sslmode="require"), async_=True)
 
     def wait(seconds=2):
@@ -89,8 +101,11 @@ def test_libpqs_non_blocking_calls_do_not_hang_over_tls(front):
             state = connection.poll()
             if state == psycopg2.extensions.POLL_OK:
                 return
-            sets = ([connection], [], []) if state == psycopg2.extensions.POLL_READ else ([], [connection], [])
+            sets = (
+                ([connection], [], []) if state == psycopg2.extensions.POLL_READ else ([], [connection], [])
+            )
             assert any(select.select(*sets, seconds)), "hang"
+
     wait(5)
     cursor = connection.cursor()
     for size in [*range(8100, 8300, 3), *range(16300, 16500, 3), *range(81800, 81930, 3)]:
@@ -101,7 +116,9 @@ def test_libpqs_non_blocking_calls_do_not_hang_over_tls(front):
 
 
 # B14
-@pytest.mark.parametrize("how", ["cut_handshake", "alert_and_stay", "fin_without_close_notify", "silent", "garbage_record"])
+@pytest.mark.parametrize(
+    "how", ["cut_handshake", "alert_and_stay", "fin_without_close_notify", "silent", "garbage_record"]
+)
 def test_broken_tls_leaves_nothing_behind(router, cluster, how):
     with router.tls_session():
         pass
@@ -125,15 +142,25 @@ def test_broken_tls_leaves_nothing_behind(router, cluster, how):
             client.run(Q("begin"))
             raw = socket.socket(fileno=os.dup(client.socket.fileno()))
             if how == "alert_and_stay":
-                raw.sendall(b"\x15\x03\x03\x00\x02\x02\x28")      # in plain text: not a record of this session, so an error
+                raw.sendall(
+                    b"\x15\x03\x03\x00\x02\x02\x28"
+                )  # in plain text: not a record of this session, so an error
                 kept += [client, raw]
             else:
                 client.socket.detach()
                 raw.shutdown(socket.SHUT_RDWR)
                 raw.close()
-    wait_until(lambda: router.fd_count() <= before + 2, 15, f"descriptors to be closed ({router.fd_count()}, before {before})")
+    wait_until(
+        lambda: router.fd_count() <= before + 2,
+        15,
+        f"descriptors to be closed ({router.fd_count()}, before {before})",
+    )
     wait_until(lambda: close_wait_count(router.pid) == 0, 5, "no socket in CLOSE_WAIT")
-    wait_until(lambda: not [b for b in cluster.primary.client_backends() if b[3] == "broken_tls" and b[2] != "idle"], 5, "no open transaction")
+    wait_until(
+        lambda: not [b for b in cluster.primary.client_backends() if b[3] == "broken_tls" and b[2] != "idle"],
+        5,
+        "no open transaction",
+    )
     for one in kept:
         one.close()
 
@@ -187,10 +214,14 @@ def test_server_side_tls_modes(make_router, cluster, files, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     from harness.tls import Authority
+
     stranger = Authority(other, "a stranger")
     for settings, expected in [
-        ({"server_tls_sslmode": "disable"}, "f"), ({"server_tls_sslmode": "allow"}, "f"), ({"server_tls_sslmode": "prefer"}, "t"),
-        ({"server_tls_sslmode": "require"}, "t"), ({"server_tls_sslmode": "verify-ca", "server_tls_ca_file": str(files["ca"])}, "t"),
+        ({"server_tls_sslmode": "disable"}, "f"),
+        ({"server_tls_sslmode": "allow"}, "f"),
+        ({"server_tls_sslmode": "prefer"}, "t"),
+        ({"server_tls_sslmode": "require"}, "t"),
+        ({"server_tls_sslmode": "verify-ca", "server_tls_ca_file": str(files["ca"])}, "t"),
         ({"server_tls_sslmode": "verify-full", "server_tls_ca_file": str(files["ca"])}, "t"),
         ({"server_tls_sslmode": "verify-ca", "server_tls_ca_file": str(stranger.ca_file)}, None),
         ({"server_tls_sslmode": "verify-full", "server_tls_ca_file": str(stranger.ca_file)}, None),
@@ -207,7 +238,12 @@ def test_server_side_tls_modes(make_router, cluster, files, tmp_path):
 
 
 def test_allow_falls_back_to_tls_where_the_server_demands_it(make_router, cluster, files):
-    router = make_router(server_tls_sslmode="allow", server_user="cert_user", server_tls_cert_file=str(files["client"][0]), server_tls_key_file=str(files["client"][1]))
+    router = make_router(
+        server_tls_sslmode="allow",
+        server_user="cert_user",
+        server_tls_cert_file=str(files["client"][0]),
+        server_tls_key_file=str(files["client"][1]),
+    )
     with router.tls_session("cert_user", context=unverified_context(certificate=files["client"])) as client:
         assert client.value("select ssl from pg_stat_ssl where pid = pg_backend_pid()") == "t"
 
@@ -216,10 +252,19 @@ def test_one_record_of_many_messages_is_read_whole(make_router, cluster):
     """A server that splits its answer over TLS records in strange places, seen through a relay that splits segments."""
     with Relay(cluster.primary.host, cluster.primary.port) as relay:
         relay.to_client.split = 1009
-        router = make_router(primary={"name": "primary", "host": relay.host, "port": relay.port}, server_tls_sslmode="require")
+        router = make_router(
+            primary={"name": "primary", "host": relay.host, "port": relay.port}, server_tls_sslmode="require"
+        )
         with router.tls_session() as client:
             for rows in (1, 10, 500, 5000):
-                assert len(client.query(f"select i, repeat('x', i % 100) from generate_series(1, {rows}) i", timeout=5)) == rows
+                assert (
+                    len(
+                        client.query(
+                            f"select i, repeat('x', i % 100) from generate_series(1, {rows}) i", timeout=5
+                        )
+                    )
+                    == rows
+                )
 
 
 # B11

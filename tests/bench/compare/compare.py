@@ -29,7 +29,12 @@ class Bench:
     """The server under load, the scratch folder, and the options."""
 
     def __init__(self, options):
-        self.seconds, self.idle, self.result_gib, self.threads = options.seconds, options.idle, options.result_gib, options.threads
+        self.seconds, self.idle, self.result_gib, self.threads = (
+            options.seconds,
+            options.idle,
+            options.result_gib,
+            options.threads,
+        )
         self.directory = Path(tempfile.mkdtemp(prefix="sluice-bench-"))
         self.directory.chmod(0o755)
         for name in ("tls", "pg"):
@@ -45,7 +50,11 @@ class Bench:
 
     def start(self, scale):
         self.cluster.start()
-        subprocess.run([str(BINDIR / "pgbench"), "-i", "-q", "-s", str(scale), self.cluster.primary.dsn()], check=True, capture_output=True)
+        subprocess.run(
+            [str(BINDIR / "pgbench"), "-i", "-q", "-s", str(scale), self.cluster.primary.dsn()],
+            check=True,
+            capture_output=True,
+        )
         self.cluster.wait_for_replay()
 
     def end_backends(self):
@@ -69,11 +78,21 @@ def measure(bench, contenders, keys, rounds):
             for contender in random.sample(contenders, len(contenders)):
                 try:
                     found[contender.name] = load(bench, contender)
-                    numbers = ", ".join(f"{name} {value:,.1f}" for name, value in found[contender.name].items())
+                    numbers = ", ".join(
+                        f"{name} {value:,.1f}" for name, value in found[contender.name].items()
+                    )
                     print(f"round {number + 1}  {title}  {contender.name}: {numbers}", flush=True)
-                except (subprocess.CalledProcessError, OSError, AssertionError, IndexError, LoginRefused) as fault:
+                except (
+                    subprocess.CalledProcessError,
+                    OSError,
+                    AssertionError,
+                    IndexError,
+                    LoginRefused,
+                ) as fault:
                     detail = getattr(fault, "stderr", b"") or str(fault)
-                    print(f"round {number + 1}  {title}  {contender.name}: FAILED {detail!r:.300}", flush=True)
+                    print(
+                        f"round {number + 1}  {title}  {contender.name}: FAILED {detail!r:.300}", flush=True
+                    )
             results[key].append(found)
     return results
 
@@ -81,15 +100,28 @@ def measure(bench, contenders, keys, rounds):
 def main():
     keys = [key for group in LOADS.values() for key in group]
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--loads", default=",".join(keys), help=f"comma separated, of: {', '.join(keys)}; or a group: {', '.join(LOADS)}")
-    parser.add_argument("--contenders", default="direct,pgbouncer,haproxy,sluice", help="comma separated; default all")
+    parser.add_argument(
+        "--loads",
+        default=",".join(keys),
+        help=f"comma separated, of: {', '.join(keys)}; or a group: {', '.join(LOADS)}",
+    )
+    parser.add_argument(
+        "--contenders", default="direct,pgbouncer,haproxy,sluice", help="comma separated; default all"
+    )
     parser.add_argument("--seconds", type=int, default=8, help="of each pgbench run (default 8)")
     parser.add_argument("--rounds", type=int, default=3, help="how often everything is repeated (default 3)")
     parser.add_argument("--scale", type=int, default=10, help="of pgbench's tables (default 10)")
     parser.add_argument("--idle", type=int, default=2000, help="idle sessions (default 2000)")
     parser.add_argument("--result-gib", type=float, default=1.0, help="size of the large result (default 1)")
-    parser.add_argument("--threads", type=int, default=1, help="of Sluice and HAProxy (default 1, as PgBouncer has)")
-    parser.add_argument("--output", type=Path, default=REPOSITORY / "docs/bench/compare.md", help="default docs/bench/compare.md; - only prints")
+    parser.add_argument(
+        "--threads", type=int, default=1, help="of Sluice and HAProxy (default 1, as PgBouncer has)"
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=REPOSITORY / "docs/bench/compare.md",
+        help="default docs/bench/compare.md; - only prints",
+    )
     options = parser.parse_args()
     chosen = [key for word in options.loads.split(",") for key in (LOADS.get(word) or [word])]
     if unknown := set(chosen) - set(keys):
@@ -97,8 +129,14 @@ def main():
 
     subprocess.run(["bash", str(REPOSITORY / "deploy/install-deps.sh"), "bench"], check=True)
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))        # for ourselves and for the contenders, who inherit it
-    contenders = [candidates.ALL[name]() for name in options.contenders.split(",") if name != "sluice" or BINARY.exists()]
+    resource.setrlimit(
+        resource.RLIMIT_NOFILE, (limit, limit)
+    )  # for ourselves and for the contenders, who inherit it
+    contenders = [
+        candidates.ALL[name]()
+        for name in options.contenders.split(",")
+        if name != "sluice" or BINARY.exists()
+    ]
     bench, started = Bench(options), []
     try:
         bench.start(options.scale)
@@ -111,9 +149,18 @@ def main():
             contender.stop()
         bench.stop()
     versions = [contender.version() for contender in contenders if hasattr(contender, "version")]
-    notes = (f"pgbench scale {options.scale}, {options.seconds} s per run, {options.rounds} rounds; {options.idle:,} idle sessions; a result of "
-             f"{options.result_gib:g} GiB; Sluice and HAProxy with {options.threads} thread{'s' if options.threads > 1 else ''}.")
-    text = report.markdown("tests/bench/compare/compare.py " + " ".join(sys.argv[1:]), versions, results, contenders, LOADS, notes)
+    notes = (
+        f"pgbench scale {options.scale}, {options.seconds} s per run, {options.rounds} rounds; {options.idle:,} idle sessions; a result of "
+        f"{options.result_gib:g} GiB; Sluice and HAProxy with {options.threads} thread{'s' if options.threads > 1 else ''}."
+    )
+    text = report.markdown(
+        "tests/bench/compare/compare.py " + " ".join(sys.argv[1:]),
+        versions,
+        results,
+        contenders,
+        LOADS,
+        notes,
+    )
     if str(options.output) == "-":
         print(text)
     else:

@@ -25,7 +25,9 @@ class Contender:
     def spawn(self, bench, command):
         self.log = bench.directory / f"{self.name}.log"
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([str(word) for word in command], stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd="/")
+            self.process = subprocess.Popen(
+                [str(word) for word in command], stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd="/"
+            )
         self.pid = self.process.pid
         wait_until(self.answers, 10, f"{self.name} to accept")
 
@@ -76,7 +78,8 @@ class PgBouncer(Contender):
         users.write_text("".join(f'"{name}" "{secret}"\n' for name, secret in bench.cluster.secrets()))
         for name in ("certificate", "key"):
             shutil.copy(bench.files[name], place / name)
-        (place / "pgbouncer.ini").write_text(f"""
+        (place / "pgbouncer.ini").write_text(
+            f"""
 [databases]
 {DATABASE} = host=127.0.0.1 port={bench.server.port}
 [pgbouncer]
@@ -95,7 +98,8 @@ client_tls_key_file = {place / "key"}
 log_connections = 0
 log_disconnections = 0
 log_stats = 0
-""")
+"""
+        )
         if os.geteuid() == 0:
             for path in (place, *place.iterdir()):
                 shutil.chown(path, "postgres", "postgres")
@@ -103,7 +107,9 @@ log_stats = 0
 
     @staticmethod
     def version():
-        return subprocess.run(["/usr/sbin/pgbouncer", "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+        return subprocess.run(
+            ["/usr/sbin/pgbouncer", "--version"], capture_output=True, text=True
+        ).stdout.splitlines()[0]
 
 
 class HAProxy(Contender):
@@ -112,7 +118,8 @@ class HAProxy(Contender):
     def start(self, bench):
         self.port = free_port()
         config = bench.directory / "haproxy.cfg"
-        config.write_text(f"""
+        config.write_text(
+            f"""
 global
     maxconn 5000
     nbthread {bench.threads}
@@ -124,12 +131,15 @@ defaults
 listen postgres
     bind 127.0.0.1:{self.port}
     server one 127.0.0.1:{bench.server.port}
-""")
+"""
+        )
         self.spawn(bench, ["/usr/sbin/haproxy", "-db", "-f", config])
 
     @staticmethod
     def version():
-        return " ".join(subprocess.run(["/usr/sbin/haproxy", "-v"], capture_output=True, text=True).stdout.split()[:3])
+        return " ".join(
+            subprocess.run(["/usr/sbin/haproxy", "-v"], capture_output=True, text=True).stdout.split()[:3]
+        )
 
 
 class Sluice(Contender):
@@ -143,13 +153,28 @@ class Sluice(Contender):
         users.write_text("".join(f'"{name}" "{secret}"\n' for name, secret in bench.cluster.secrets()))
         server = {"name": "r0", "host": "127.0.0.1", "port": bench.server.port}
         config = {
-            "threads": bench.threads, "auth_type": "scram-sha-256", "auth_file": str(users), "max_client_conn": 5000,
-            "max_unauthenticated": 1000, "max_idle_server_connections": SESSIONS, "server_tls_sslmode": "disable",
-            "client_tls_sslmode": "allow", "client_tls_cert_file": str(bench.files["certificate"]),
-            "client_tls_key_file": str(bench.files["key"]), "log_connections": False, "log_disconnections": False,
-            "health_check_user": "monitor", "health_check_password_file": str(bench.files["password"]), "drain_timeout": "1s",
-            "replicas": [server], "classes": [{"name": "premium", "saturation": 10, "target": 1}, {"name": "freemium", "saturation": 10, "target": 0}],
-            "rules": [{"user": USER, "class": "premium"}], "databases": [{"name": "*", "target": "replicas"}],
+            "threads": bench.threads,
+            "auth_type": "scram-sha-256",
+            "auth_file": str(users),
+            "max_client_conn": 5000,
+            "max_unauthenticated": 1000,
+            "max_idle_server_connections": SESSIONS,
+            "server_tls_sslmode": "disable",
+            "client_tls_sslmode": "allow",
+            "client_tls_cert_file": str(bench.files["certificate"]),
+            "client_tls_key_file": str(bench.files["key"]),
+            "log_connections": False,
+            "log_disconnections": False,
+            "health_check_user": "monitor",
+            "health_check_password_file": str(bench.files["password"]),
+            "drain_timeout": "1s",
+            "replicas": [server],
+            "classes": [
+                {"name": "premium", "saturation": 10, "target": 1},
+                {"name": "freemium", "saturation": 10, "target": 0},
+            ],
+            "rules": [{"user": USER, "class": "premium"}],
+            "databases": [{"name": "*", "target": "replicas"}],
         }
         self.router = Router(bench.directory, config, "sluice").start()
         self.port, self.pid = self.router.port, self.router.pid
@@ -160,7 +185,11 @@ class Sluice(Contender):
 
     @staticmethod
     def version():
-        return subprocess.run([BINARY, "--version"], capture_output=True, text=True).stdout.strip().splitlines()[0]
+        return (
+            subprocess.run([BINARY, "--version"], capture_output=True, text=True)
+            .stdout.strip()
+            .splitlines()[0]
+        )
 
 
 ALL = {one.name: one for one in (Direct, PgBouncer, HAProxy, Sluice)}

@@ -15,11 +15,27 @@ GIB = 1 << 30
 def pgbench(bench, contender, clients, protocol, options=(), sslmode="disable", seconds=None):
     """pgbench -S: transactions per second, response-time quantiles, and the proxy's CPU time per transaction."""
     prefix = bench.directory / "transactions"
-    command = [BINDIR / "pgbench", "-n", "-S", "-M", protocol, "-c", clients, "-j", min(clients, 2), "-T", seconds or bench.seconds, "-l",
-               f"--log-prefix={prefix}", *options,
-               f"host={contender.host} port={contender.port} user={USER} dbname={DATABASE} sslmode={sslmode}"]
+    command = [
+        BINDIR / "pgbench",
+        "-n",
+        "-S",
+        "-M",
+        protocol,
+        "-c",
+        clients,
+        "-j",
+        min(clients, 2),
+        "-T",
+        seconds or bench.seconds,
+        "-l",
+        f"--log-prefix={prefix}",
+        *options,
+        f"host={contender.host} port={contender.port} user={USER} dbname={DATABASE} sslmode={sslmode}",
+    ]
     before = contender.cpu_seconds()
-    subprocess.run([str(word) for word in command], check=True, capture_output=True, env=password_environment())
+    subprocess.run(
+        [str(word) for word in command], check=True, capture_output=True, env=password_environment()
+    )
     used = contender.cpu_seconds() - before
     times = []
     for log in bench.directory.glob("transactions.*"):
@@ -28,20 +44,27 @@ def pgbench(bench, contender, clients, protocol, options=(), sslmode="disable", 
         log.unlink()
     times.sort()
     count = len(times)
-    return {"tps": count / (seconds or bench.seconds), "p50_us": times[count // 2], "p99_us": times[count * 99 // 100],
-            "cpu_us": used / count * 1e6, "rss_mib": contender.rss_bytes() / (1 << 20)}
+    return {
+        "tps": count / (seconds or bench.seconds),
+        "p50_us": times[count // 2],
+        "p99_us": times[count * 99 // 100],
+        "cpu_us": used / count * 1e6,
+        "rss_mib": contender.rss_bytes() / (1 << 20),
+    }
 
 
 def idle_sessions(bench, contender, tls=False):
     """Opens `bench.idle` sessions that each ran one query, and looks at what they cost in memory and, doing nothing, in CPU time."""
     contender.restart(bench)
     with contextlib.ExitStack() as stack:
+
         def open_one():
             client = stack.enter_context(WireClient(contender.host, contender.port, timeout=60))
             if tls:
                 client.start_tls()
             client.login(USER, DATABASE).query("select 1")
-        for _ in range(20):                      # what a first session costs once is no cost per session
+
+        for _ in range(20):  # what a first session costs once is no cost per session
             open_one()
         time.sleep(1)
         before = contender.rss_bytes()
@@ -50,7 +73,10 @@ def idle_sessions(bench, contender, tls=False):
         time.sleep(3)
         after, cpu = contender.rss_bytes(), contender.cpu_seconds()
         time.sleep(3)
-        result = {"kib_per_session": (after - before) / (bench.idle - 20) / 1024, "idle_cpu_percent": (contender.cpu_seconds() - cpu) / 3 * 100}
+        result = {
+            "kib_per_session": (after - before) / (bench.idle - 20) / 1024,
+            "idle_cpu_percent": (contender.cpu_seconds() - cpu) / 3 * 100,
+        }
     bench.end_backends()
     time.sleep(1)
     return result
@@ -75,8 +101,11 @@ def large_result(bench, contender, rate=None, tls=False):
             if rate and (ahead := seen / rate - (now - started)) > 0:
                 time.sleep(min(ahead, 1))
         elapsed = time.monotonic() - started
-        return {"mib_per_second": (seen >> 20) / elapsed, "cpu_s_per_gib": (contender.cpu_seconds() - cpu) / (seen / GIB),
-                "rss_growth_mib": max(peak - rss, 0) / (1 << 20)}
+        return {
+            "mib_per_second": (seen >> 20) / elapsed,
+            "cpu_s_per_gib": (contender.cpu_seconds() - cpu) / (seen / GIB),
+            "rss_growth_mib": max(peak - rss, 0) / (1 << 20),
+        }
 
 
 # key -> (title, function of (bench, contender)). Groups share a table of the report.
@@ -86,9 +115,18 @@ LOADS = {
         "simple-16": ("16 clients, simple", lambda b, c: pgbench(b, c, 16, "simple")),
         "prepared-16": ("16 clients, prepared", lambda b, c: pgbench(b, c, 16, "prepared")),
         "extended-64": ("64 clients, extended", lambda b, c: pgbench(b, c, 64, "extended")),
-        "connect": ("new connection, SCRAM, one query (2 clients)", lambda b, c: pgbench(b, c, 2, "simple", ["-C"])),
-        "tls-16": ("16 clients, simple, TLS with the client", lambda b, c: pgbench(b, c, 16, "simple", sslmode="require")),
-        "tls-connect": ("new TLS connection, SCRAM, one query", lambda b, c: pgbench(b, c, 2, "simple", ["-C"], sslmode="require")),
+        "connect": (
+            "new connection, SCRAM, one query (2 clients)",
+            lambda b, c: pgbench(b, c, 2, "simple", ["-C"]),
+        ),
+        "tls-16": (
+            "16 clients, simple, TLS with the client",
+            lambda b, c: pgbench(b, c, 16, "simple", sslmode="require"),
+        ),
+        "tls-connect": (
+            "new TLS connection, SCRAM, one query",
+            lambda b, c: pgbench(b, c, 2, "simple", ["-C"], sslmode="require"),
+        ),
     },
     "idle": {
         "idle-plain": ("idle sessions, plain", idle_sessions),

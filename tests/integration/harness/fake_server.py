@@ -8,7 +8,11 @@ from .messages import cstring
 
 
 def backend(kind, body=b"", length=None):
-    return kind.encode("latin-1") + struct.pack("!I", (len(body) + 4 if length is None else length) & 0xFFFFFFFF) + body
+    return (
+        kind.encode("latin-1")
+        + struct.pack("!I", (len(body) + 4 if length is None else length) & 0xFFFFFFFF)
+        + body
+    )
 
 
 def authentication_ok():
@@ -41,12 +45,27 @@ def row_description(*names):
 def data_row(*values):
     body = struct.pack("!H", len(values))
     for value in values:
-        body += struct.pack("!i", -1) if value is None else struct.pack("!i", len(value.encode())) + value.encode()
+        body += (
+            struct.pack("!i", -1)
+            if value is None
+            else struct.pack("!i", len(value.encode())) + value.encode()
+        )
     return backend("D", body)
 
 
 def error(severity, code, text):
-    return backend("E", b"S" + cstring(severity) + b"V" + cstring(severity) + b"C" + cstring(code) + b"M" + cstring(text) + b"\0")
+    return backend(
+        "E",
+        b"S"
+        + cstring(severity)
+        + b"V"
+        + cstring(severity)
+        + b"C"
+        + cstring(code)
+        + b"M"
+        + cstring(text)
+        + b"\0",
+    )
 
 
 def notice(text):
@@ -58,7 +77,12 @@ def notification(channel, payload="", process_id=99):
 
 
 def rows_answer(names, *rows):
-    return row_description(*names) + b"".join(data_row(*row) for row in rows) + complete(f"SELECT {len(rows)}") + ready()
+    return (
+        row_description(*names)
+        + b"".join(data_row(*row) for row in rows)
+        + complete(f"SELECT {len(rows)}")
+        + ready()
+    )
 
 
 class Peer:
@@ -97,18 +121,35 @@ class Peer:
                 return None
             else:
                 words = body.split(b"\0")
-                self.parameters = {words[i].decode(): words[i + 1].decode() for i in range(0, len(words) - 2, 2)}
+                self.parameters = {
+                    words[i].decode(): words[i + 1].decode() for i in range(0, len(words) - 2, 2)
+                }
                 return self.parameters
 
     def greet(self, key=True, **settings):
         """AuthenticationOk, the usual ParameterStatus messages, BackendKeyData, ReadyForQuery."""
-        defaults = {"server_version": "15.0", "server_encoding": "UTF8", "client_encoding": "UTF8", "DateStyle": "ISO, MDY",
-                    "TimeZone": "UTC", "integer_datetimes": "on", "standard_conforming_strings": "on",
-                    "in_hot_standby": "on", "session_authorization": self.parameters.get("user", ""),
-                    "application_name": self.parameters.get("application_name", ""), "IntervalStyle": "postgres",
-                    "is_superuser": "off", "default_transaction_read_only": "off", **settings}
-        return self.send(authentication_ok() + b"".join(parameter_status(k, v) for k, v in defaults.items())
-                         + (key_data() if key else b"") + ready())
+        defaults = {
+            "server_version": "15.0",
+            "server_encoding": "UTF8",
+            "client_encoding": "UTF8",
+            "DateStyle": "ISO, MDY",
+            "TimeZone": "UTC",
+            "integer_datetimes": "on",
+            "standard_conforming_strings": "on",
+            "in_hot_standby": "on",
+            "session_authorization": self.parameters.get("user", ""),
+            "application_name": self.parameters.get("application_name", ""),
+            "IntervalStyle": "postgres",
+            "is_superuser": "off",
+            "default_transaction_read_only": "off",
+            **settings,
+        }
+        return self.send(
+            authentication_ok()
+            + b"".join(parameter_status(k, v) for k, v in defaults.items())
+            + (key_data() if key else b"")
+            + ready()
+        )
 
     def read_message(self):
         """(type, body), or None at the end of the stream."""

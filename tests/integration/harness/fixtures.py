@@ -44,7 +44,10 @@ def files(workspace, authority, cluster):
     """The files a configuration names: user list, certificates, the monitor's password."""
     directory = workspace / "routers"
     userlist = directory / "userlist.txt"
-    lines = [f'"{name}" "{secret}"' for name, secret in cluster.secrets()] + [f'"admin" "{PASSWORD}"', f'"stats" "{PASSWORD}"']
+    lines = [f'"{name}" "{secret}"' for name, secret in cluster.secrets()] + [
+        f'"admin" "{PASSWORD}"',
+        f'"stats" "{PASSWORD}"',
+    ]
     userlist.write_text("\n".join(lines) + "\n")
     password = directory / "password"
     password.write_text(PASSWORD + "\n")
@@ -52,13 +55,20 @@ def files(workspace, authority, cluster):
         private.chmod(0o600)
     certificate, key = authority.issue("router", "localhost", ["localhost", "127.0.0.1"])
     client = authority.issue("client", "cert_user")
-    return {"userlist": userlist, "password": password, "certificate": certificate, "key": key, "ca": authority.ca_file,
-            "client": client}
+    return {
+        "userlist": userlist,
+        "password": password,
+        "certificate": certificate,
+        "key": key,
+        "ca": authority.ca_file,
+        "client": client,
+    }
 
 
 @pytest.fixture(scope="session")
 def base_config(cluster, files):
     """The usual configuration: `app` on the primary, `app_read` on the five replicas, in the classes premium and freemium."""
+
     def server(one):
         return {"name": one.name, "host": one.host, "port": one.port}
 
@@ -132,7 +142,9 @@ def make_router(tmp_path, base_config):
 
     def make(start=True, ready=True, name=None, **changes):
         config = {**base_config, **changes}
-        router = Router(tmp_path, {k: v for k, v in config.items() if v is not None}, name or f"router{len(made)}")
+        router = Router(
+            tmp_path, {k: v for k, v in config.items() if v is not None}, name or f"router{len(made)}"
+        )
         made.append(router)
         return router.start(ready) if start else router
 

@@ -33,12 +33,22 @@ class Judge:
                 return f"message {index}: PostgreSQL {left}, router {right}"
         return f"PostgreSQL sent {len(expected)} messages, the router {len(seen)}: {expected[len(seen):] or seen[len(expected):]}"
 
-    def same(self, talk, ready=1, before=None, tls=False, timeout=None, user="alice", database="app", **login):
+    def same(
+        self, talk, ready=1, before=None, tls=False, timeout=None, user="alice", database="app", **login
+    ):
         """After a login: `talk` is bytes answered by `ready` ReadyForQuery messages, or a function from a client to messages.
-        `before` is SQL the superuser runs ahead of each of the two runs. Returns the answer through the router."""
+        `before` is SQL the superuser runs ahead of each of the two runs. Returns the answer through the router.
+        """
+
         def run(client):
             return talk(client) if callable(talk) else client.run(talk, ready, timeout)
-        return self._both(lambda front: (front.tls_session if tls else front.session)(user, database, **login), run, before, "app")
+
+        return self._both(
+            lambda front: (front.tls_session if tls else front.session)(user, database, **login),
+            run,
+            before,
+            "app",
+        )
 
     def same_start(self, talk, before=None):
         """From the first byte on: `talk` gets a connected client that has sent nothing."""

@@ -11,7 +11,11 @@ GSSENC_REQUEST = struct.pack("!II", 8, 80877104)
 
 def message(kind, body=b"", length=None):
     """One frontend message; `length` overrides the honest length word."""
-    return kind.encode("latin-1") + struct.pack("!I", (len(body) + 4 if length is None else length) & 0xFFFFFFFF) + body
+    return (
+        kind.encode("latin-1")
+        + struct.pack("!I", (len(body) + 4 if length is None else length) & 0xFFFFFFFF)
+        + body
+    )
 
 
 def cstring(text):
@@ -21,7 +25,11 @@ def cstring(text):
 def startup(parameters, version=PROTOCOL_3_0, terminator=b"\0"):
     """StartupMessage; `parameters` is a dict or a list of pairs."""
     pairs = parameters.items() if isinstance(parameters, dict) else parameters
-    body = struct.pack("!I", version) + b"".join(cstring(name) + cstring(value) for name, value in pairs) + terminator
+    body = (
+        struct.pack("!I", version)
+        + b"".join(cstring(name) + cstring(value) for name, value in pairs)
+        + terminator
+    )
     return struct.pack("!I", len(body) + 4) + body
 
 
@@ -30,7 +38,13 @@ def cancel_request(process_id, secret):
 
 
 def P(name, sql, types=()):
-    return message("P", cstring(name) + cstring(sql) + struct.pack("!H", len(types)) + b"".join(struct.pack("!I", t) for t in types))
+    return message(
+        "P",
+        cstring(name)
+        + cstring(sql)
+        + struct.pack("!H", len(types))
+        + b"".join(struct.pack("!I", t) for t in types),
+    )
 
 
 def B(portal="", statement="", values=(), binary=False, binary_result=False):
@@ -41,7 +55,10 @@ def B(portal="", statement="", values=(), binary=False, binary_result=False):
         raw = value.encode() if isinstance(value, str) else value
         parameters += struct.pack("!i", -1) if raw is None else struct.pack("!i", len(raw)) + raw
     result = struct.pack("!HH", 1, 1) if binary_result else struct.pack("!H", 0)
-    return message("B", cstring(portal) + cstring(statement) + code + struct.pack("!H", len(values)) + parameters + result)
+    return message(
+        "B",
+        cstring(portal) + cstring(statement) + code + struct.pack("!H", len(values)) + parameters + result,
+    )
 
 
 def D(kind, name=""):
@@ -91,7 +108,7 @@ def X():
 
 
 Message = namedtuple("Message", "kind body")
-CLOSED = Message("closed", b"")      # what a reader gives once the other side has closed, by FIN or by RST
+CLOSED = Message("closed", b"")  # what a reader gives once the other side has closed, by FIN or by RST
 
 
 def fields(body):
@@ -109,7 +126,7 @@ def row(msg):
     for _ in range(count):
         (size,) = struct.unpack_from("!i", msg.body, at)
         at += 4
-        values.append(None if size < 0 else msg.body[at:at + size])
+        values.append(None if size < 0 else msg.body[at : at + size])
         at += max(size, 0)
     return values
 
@@ -130,7 +147,7 @@ def _without_table_ids(body):
     for _ in range(struct.unpack_from("!H", body)[0]):
         end = body.index(b"\0", at)
         if struct.unpack_from("!I", body, end + 1)[0] >= 16384:
-            out[end + 1:end + 5] = bytes(4)
+            out[end + 1 : end + 5] = bytes(4)
         at = end + 19
     return bytes(out)
 
@@ -156,7 +173,7 @@ def summary(msg):
 
 
 def kinds(messages):
-    """"1 2 D C Z": the types alone, runs of DataRow and of CopyData folded."""
+    """ "1 2 D C Z": the types alone, runs of DataRow and of CopyData folded."""
     out = []
     for msg in messages:
         if not (out and msg.kind in "dDN" and out[-1] == msg.kind):

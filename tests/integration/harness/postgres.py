@@ -98,7 +98,9 @@ class Server:
 
     def tree(self):
         """Process ids of the postmaster and everything it started."""
-        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.pid())], capture_output=True, text=True)
+        children = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(self.pid())], capture_output=True, text=True
+        )
         return [self.pid(), *map(int, children.stdout.split())]
 
     def signal_all(self, number):
@@ -139,7 +141,8 @@ class Server:
         """Rows (pid, user, state, application_name) of client backends other than the asking one."""
         rows = self.query(
             "select pid, usename, state, application_name from pg_stat_activity "
-            "where backend_type = 'client backend' and pid <> pg_backend_pid()")
+            "where backend_type = 'client backend' and pid <> pg_backend_pid()"
+        )
         return [row for row in rows if user is None or row[1] == user]
 
     def log_text(self):
@@ -174,11 +177,27 @@ class Cluster:
         self.wait_for_replay()
 
     def _init_primary(self):
-        command = [BINDIR / "initdb", "-D", self.primary.data, "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8",
-                   "-A", "trust", "--no-sync", "--no-instructions"]
+        command = [
+            BINDIR / "initdb",
+            "-D",
+            self.primary.data,
+            "-U",
+            "postgres",
+            "-E",
+            "UTF8",
+            "--locale=C.UTF-8",
+            "-A",
+            "trust",
+            "--no-sync",
+            "--no-instructions",
+        ]
         subprocess.run(as_postgres(map(str, command)), check=True, cwd="/", stdout=subprocess.DEVNULL)
         certificate, key = self.authority.issue("postgres", "localhost", ["localhost", "127.0.0.1"])
-        for source, target in ((certificate, "server.crt"), (key, "server.key"), (self.authority.ca_file, "root.crt")):
+        for source, target in (
+            (certificate, "server.crt"),
+            (key, "server.key"),
+            (self.authority.ca_file, "root.crt"),
+        ):
             self._install(self.primary.data / target, source.read_text(), 0o600)
         self._install(self.primary.data / "pg_hba.conf", HBA, 0o600)
         self._write_settings(self.primary)
@@ -190,8 +209,14 @@ class Cluster:
             shutil.chown(path, "postgres", "postgres")
 
     def _write_settings(self, server, more=None):
-        settings = dict(SETTINGS, port=server.port, unix_socket_directories=str(self.directory), ssl_ca_file="root.crt",
-                        cluster_name=server.name, **(more or {}))
+        settings = dict(
+            SETTINGS,
+            port=server.port,
+            unix_socket_directories=str(self.directory),
+            ssl_ca_file="root.crt",
+            cluster_name=server.name,
+            **(more or {}),
+        )
         text = "".join(f"{name} = '{value}'\n" for name, value in settings.items())
         self._install(server.data / "postgresql.auto.conf", text)
 
@@ -201,8 +226,10 @@ class Cluster:
             cursor.execute("alter role postgres password %s", (PASSWORD,))
             for user, method in USERS.items():
                 encryption = "md5" if method == "md5" else "scram-sha-256"
-                cursor.execute(f"set password_encryption = '{encryption}'; create role {user} login password %s",
-                               (PASSWORD,))
+                cursor.execute(
+                    f"set password_encryption = '{encryption}'; create role {user} login password %s",
+                    (PASSWORD,),
+                )
             cursor.execute("create role trusted login")
             cursor.execute("create role monitor login password %s in role pg_monitor", (PASSWORD,))
             cursor.execute("create role team; grant team to bob")
@@ -214,15 +241,34 @@ class Cluster:
         connection.close()
 
     def _make_standby(self, server):
-        command = [BINDIR / "pg_basebackup", "-h", self.directory, "-p", self.primary.port, "-U", "postgres",
-                   "-D", server.data, "-R", "-X", "stream", "-c", "fast", "--no-sync"]
+        command = [
+            BINDIR / "pg_basebackup",
+            "-h",
+            self.directory,
+            "-p",
+            self.primary.port,
+            "-U",
+            "postgres",
+            "-D",
+            server.data,
+            "-R",
+            "-X",
+            "stream",
+            "-c",
+            "fast",
+            "--no-sync",
+        ]
         # The base backup goes over the socket; replication connects over TCP, where the HBA says trust.
         environment = dict(os.environ, PGOPTIONS="")
         command = [str(word) for word in command]
         command[command.index("-h") + 1] = "127.0.0.1"
         subprocess.run(as_postgres(command), check=True, cwd="/", env=environment)
-        self._write_settings(server, {
-            "primary_conninfo": f"host=127.0.0.1 port={self.primary.port} user=postgres application_name={server.name}"})
+        self._write_settings(
+            server,
+            {
+                "primary_conninfo": f"host=127.0.0.1 port={self.primary.port} user=postgres application_name={server.name}"
+            },
+        )
         server.start()
 
     def wait_for_replay(self, timeout=30):
@@ -230,8 +276,13 @@ class Cluster:
         lsn = self.primary.value("select pg_current_wal_lsn()")
         for server in self.standbys:
             if server.running():
-                wait_until(lambda s=server: s.value("select coalesce(pg_last_wal_replay_lsn() >= %s, false)", (lsn,)),
-                           timeout, f"{server.name} to replay {lsn}")
+                wait_until(
+                    lambda s=server: s.value(
+                        "select coalesce(pg_last_wal_replay_lsn() >= %s, false)", (lsn,)
+                    ),
+                    timeout,
+                    f"{server.name} to replay {lsn}",
+                )
 
     def stop(self):
         with ThreadPoolExecutor() as pool:

@@ -11,14 +11,14 @@ class Knobs:
     """What one direction does to the bytes. All may be changed while bytes flow."""
 
     def __init__(self):
-        self.delay = 0.0            # seconds before each piece is passed on
-        self.split = None           # bytes per segment at most
-        self.rate = None            # bytes per second at most
-        self.stalled = False        # True: stop reading (the sender sees a full socket)
-        self.drop = False           # True: read and throw away (the sender sees silence)
-        self.close_after = None     # bytes after which both connections are closed
-        self.reset_after = None     # bytes after which both connections are reset
-        self.passed = 0             # bytes passed on so far, over all connections
+        self.delay = 0.0  # seconds before each piece is passed on
+        self.split = None  # bytes per segment at most
+        self.rate = None  # bytes per second at most
+        self.stalled = False  # True: stop reading (the sender sees a full socket)
+        self.drop = False  # True: read and throw away (the sender sees silence)
+        self.close_after = None  # bytes after which both connections are closed
+        self.reset_after = None  # bytes after which both connections are reset
+        self.passed = 0  # bytes passed on so far, over all connections
 
 
 class Relay:
@@ -28,8 +28,8 @@ class Relay:
         self.target = (host, target_port)
         self.to_server, self.to_client = Knobs(), Knobs()
         self.connect_delay = connect_delay
-        self.keep_client_open = keep_client_open   # True: the end of the server's stream is not passed on
-        self.accept_only = False                   # True: accept and say nothing
+        self.keep_client_open = keep_client_open  # True: the end of the server's stream is not passed on
+        self.accept_only = False  # True: accept and say nothing
         self.accepted = 0
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.host, self.port = self._listener.getsockname()
@@ -69,8 +69,10 @@ class Relay:
             leg.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with self._lock:
             self._sockets.append(server)
-        for source, sink, knobs, last in ((client, server, self.to_server, False),
-                                          (server, client, self.to_client, self.keep_client_open)):
+        for source, sink, knobs, last in (
+            (client, server, self.to_server, False),
+            (server, client, self.to_client, self.keep_client_open),
+        ):
             threading.Thread(target=self._pump, args=(source, sink, knobs, last), daemon=True).start()
 
     def _pump(self, source, sink, knobs, keep_open):
@@ -105,11 +107,11 @@ class Relay:
         limit = knobs.close_after if knobs.close_after is not None else knobs.reset_after
         cut = limit is not None and knobs.passed + len(data) >= limit
         if cut:
-            data = data[:limit - knobs.passed]
+            data = data[: limit - knobs.passed]
         step = knobs.split or len(data) or 1
         for at in range(0, len(data), step):
-            sink.sendall(data[at:at + step])
-            knobs.passed += len(data[at:at + step])
+            sink.sendall(data[at : at + step])
+            knobs.passed += len(data[at : at + step])
         if knobs.rate:
             time.sleep(len(data) / knobs.rate)
         if cut:

@@ -20,7 +20,10 @@ from .wire import LoginRefused, WireClient
 REPOSITORY = Path(__file__).resolve().parents[3]
 BINARY = Path(os.environ.get("SLUICE_BINARY", REPOSITORY / "build/release/src/cli/sluice"))
 DIRECT = os.environ.get("SLUICE_TEST_DIRECT") == "1"
-SANITIZER = re.compile(r"ERROR: \w+Sanitizer|runtime error:|WARNING: ThreadSanitizer|LeakSanitizer|SLUICE_ASSERT|assertion failed", re.I)
+SANITIZER = re.compile(
+    r"ERROR: \w+Sanitizer|runtime error:|WARNING: ThreadSanitizer|LeakSanitizer|SLUICE_ASSERT|assertion failed",
+    re.I,
+)
 SANITIZED = any(word in str(BINARY) for word in ("/asan/", "/tsan/"))
 
 
@@ -52,8 +55,15 @@ class Front:
             raise
 
     def dsn(self, user="alice", database="app", **more):
-        words = {"host": self.host, "port": self.port, "user": user, "dbname": database, "password": f"'{PASSWORD}'",
-                 "connect_timeout": 10, **more}
+        words = {
+            "host": self.host,
+            "port": self.port,
+            "user": user,
+            "dbname": database,
+            "password": f"'{PASSWORD}'",
+            "connect_timeout": 10,
+            **more,
+        }
         return " ".join(f"{name}={value}" for name, value in words.items())
 
     def connect(self, user="alice", database="app", autocommit=True, **more):
@@ -98,8 +108,13 @@ class Router(Front):
             raise AssertionError(f"no program under test at {BINARY}; set SLUICE_BINARY")
         self.write_config()
         with open(self.log_file, "ab") as log:
-            self.process = subprocess.Popen([BINARY, "router", "-c", self.config_file], stdin=subprocess.DEVNULL,
-                                            stdout=log, stderr=subprocess.STDOUT, cwd=self.directory)
+            self.process = subprocess.Popen(
+                [BINARY, "router", "-c", self.config_file],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=self.directory,
+            )
         wait_until(self._accepts, 20, f"{self.name} to listen")
         if ready:
             wait_until(lambda: self.http("/readyz")[0] == 200, 20, f"{self.name} to be ready")
@@ -115,7 +130,9 @@ class Router(Front):
 
     def http(self, path, method="GET"):
         """(status, body) of a request to the admin port; status 0 if nobody answers."""
-        request = urllib.request.Request(f"http://{self.host}:{self.config['admin_port']}{path}", method=method)
+        request = urllib.request.Request(
+            f"http://{self.host}:{self.config['admin_port']}{path}", method=method
+        )
         try:
             with urllib.request.urlopen(request, timeout=5) as answer:
                 return answer.status, answer.read().decode()
@@ -137,7 +154,9 @@ class Router(Front):
 
     def _accepts(self):
         if self.process.poll() is not None:
-            raise AssertionError(f"{self.name} ended at start-up with {self.process.returncode}:\n{self.log_text()[-3000:]}")
+            raise AssertionError(
+                f"{self.name} ended at start-up with {self.process.returncode}:\n{self.log_text()[-3000:]}"
+            )
         with socket.socket() as probe:
             return probe.connect_ex((self.host, self.port)) == 0
 
@@ -158,11 +177,16 @@ class Router(Front):
         """Rows of an admin console command, as dictionaries; an empty list for a command without rows."""
         with self.session(user, database) as client:
             from . import messages as m
+
             answer = client.run(m.Q(sql))
             errors = [m.fields(x.body) for x in answer if x.kind == "E"]
             assert not errors, f"{sql!r}: {errors}"
             names = next((m.columns(x) for x in answer if x.kind == "T"), [])
-            return [dict(zip(names, (v if v is None else v.decode() for v in m.row(x)))) for x in answer if x.kind == "D"]
+            return [
+                dict(zip(names, (v if v is None else v.decode() for v in m.row(x))))
+                for x in answer
+                if x.kind == "D"
+            ]
 
     def fd_count(self):
         return leaks.fd_count(self.pid)
@@ -185,7 +209,9 @@ class Router(Front):
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
-            raise AssertionError(f"{self.name} did not end within {timeout} s of SIGTERM:\n{self.log_text()[-3000:]}")
+            raise AssertionError(
+                f"{self.name} did not end within {timeout} s of SIGTERM:\n{self.log_text()[-3000:]}"
+            )
         finally:
             self.process_status, self.process = self.process.returncode, None
         self.check_log()

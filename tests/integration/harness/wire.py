@@ -62,7 +62,7 @@ class WireClient:
     def send_split(self, data, size=1, gap=0.0):
         """Sends in pieces of `size` bytes, `gap` seconds apart."""
         for at in range(0, len(data), size):
-            self.send(data[at:at + size])
+            self.send(data[at : at + size])
             if gap:
                 time.sleep(gap)
         return self
@@ -77,7 +77,9 @@ class WireClient:
         try:
             data = self.socket.recv(262144)
         except socket.timeout as late:
-            raise TimeoutError(f"nothing to read within the deadline; buffered {bytes(self.buffer[:40])!r}") from late
+            raise TimeoutError(
+                f"nothing to read within the deadline; buffered {bytes(self.buffer[:40])!r}"
+            ) from late
         except (ConnectionResetError, ssl.SSLError, BrokenPipeError):
             data = b""
         finally:
@@ -121,8 +123,8 @@ class WireClient:
         (length,) = struct.unpack_from("!I", self.buffer, 1)
         if len(self.buffer) < 1 + length:
             return None
-        out = m.Message(chr(self.buffer[0]), bytes(self.buffer[5:1 + length]))
-        del self.buffer[:1 + length]
+        out = m.Message(chr(self.buffer[0]), bytes(self.buffer[5 : 1 + length]))
+        del self.buffer[: 1 + length]
         return out
 
     def read(self, timeout=None):
@@ -143,7 +145,7 @@ class WireClient:
                 if time.monotonic() > deadline:
                     raise TimeoutError(f"{len(view)} bytes not sent yet")
                 try:
-                    view = view[self.socket.send(view[:65536]):] if view else view
+                    view = view[self.socket.send(view[:65536]) :] if view else view
                 except (ssl.SSLWantReadError, ssl.SSLWantWriteError, BlockingIOError):
                     pass
                 try:
@@ -199,7 +201,9 @@ class WireClient:
         """tls-server-end-point data (RFC 5929) of the certificate the other side showed; its signature hash is SHA-256."""
         return hashlib.sha256(self.socket.getpeercert(binary_form=True)).digest()
 
-    def login(self, user="alice", database="app", password=None, parameters=(), version=m.PROTOCOL_3_0, **scram):
+    def login(
+        self, user="alice", database="app", password=None, parameters=(), version=m.PROTOCOL_3_0, **scram
+    ):
         """StartupMessage and authentication by whatever the server asks, through the first ReadyForQuery."""
         pairs = [("user", user)] + ([("database", database)] if database is not None else [])
         self.send(m.startup(pairs + list(dict(parameters).items()), version))

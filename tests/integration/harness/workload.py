@@ -12,7 +12,14 @@ class Worker(threading.Thread):
 
     def __init__(self, front, user, database, sql="select 1", sessions=None, patience=20.0):
         super().__init__(daemon=True)
-        self.front, self.user, self.database, self.sql, self.sessions, self.patience = front, user, database, sql, sessions, patience
+        self.front, self.user, self.database, self.sql, self.sessions, self.patience = (
+            front,
+            user,
+            database,
+            sql,
+            sessions,
+            patience,
+        )
         self.done, self.opened, self.errors, self.silences = 0, 0, [], []
         self.stopping = threading.Event()
 
