@@ -1,4 +1,5 @@
-"""Runs pg_regress directly and through the router, each on a fresh primary, and compares which tests passed. See regress.sh."""
+"""Runs pg_regress directly and through the router, each on a fresh primary, and compares which tests
+passed. See regress.sh."""
 
 import os
 import re
@@ -17,7 +18,8 @@ from harness.tls import Authority
 
 PG_REGRESS = postgres.BINDIR.parent / "lib/pgxs/src/test/regress/pg_regress"
 TRUSTING = "local all all trust\nhost all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n"
-# What the suite expects of a server: nearly the defaults. The harness's own choices that would show are taken back.
+# What the suite expects of a server: nearly the defaults. The harness's own choices that would show are
+# taken back.
 DEFAULTS = {
     "jit": "on",
     "max_parallel_workers_per_gather": "2",

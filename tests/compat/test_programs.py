@@ -1,4 +1,5 @@
-"""Programs and drivers in other languages: psql, pgbench, libpq's pipeline mode in C, node's two drivers, JDBC."""
+"""Programs and drivers in other languages: psql, pgbench, libpq's pipeline mode in C, node's two drivers,
+JDBC."""
 
 import os
 import shutil
@@ -162,7 +163,8 @@ def test_libpq_pipeline_mode(front, mode, pipeline_client):
 
 @pytest.fixture(scope="module")
 def node_modules():
-    """The drivers as the lock file pins them, installed beside the scripts in the build folder; kept from run to run."""
+    """The drivers as the lock file pins them, installed beside the scripts in the build folder; kept from
+    run to run."""
     if not shutil.which("npm"):
         pytest.skip("npm is not installed")
     folder = REPOSITORY / "build/compat-node"

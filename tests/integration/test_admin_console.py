@@ -1,4 +1,5 @@
-"""The admin console: whatever is typed gets an answer and ReadyForQuery, and only those who may do so change things."""
+"""The admin console: whatever is typed gets an answer and ReadyForQuery, and only those who may do so
+change things."""
 
 import asyncio
 import subprocess

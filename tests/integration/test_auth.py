@@ -140,7 +140,8 @@ def test_unknown_user_and_wrong_password_take_the_same_time(router):
         known.append(seconds("alice"))
         unknown.append(seconds(f"nobody{number}"))
     ratio = statistics.median(unknown) / statistics.median(known)
-    # The measurement itself moves by some percent on a busy machine: what is guarded here is a missing key derivation.
+    # The measurement itself moves by some percent on a busy machine: what is guarded here is a missing key
+    # derivation.
     assert 0.85 < ratio < 1.15, ratio
 
 
@@ -257,7 +258,8 @@ def test_auth_query_finds_users_that_no_file_names(make_router, cluster, tmp_pat
 def test_passthrough_relays_the_servers_own_authentication(make_router, user):
     router = make_router(hba=[{"user": "admin", "method": "scram-sha-256"}, {"method": "passthrough"}])
     with router.session(user) as client:
-        # What the server accepted from the client cannot be used again: the session's own login is server_user's where nothing is known.
+        # What the server accepted from the client cannot be used again: the session's own login is
+        # server_user's where nothing is known.
         assert client.value("select session_user") in (user, "trusted")
     with router.tls_session(user) as client:
         assert b"PLUS" not in client.login_messages[0].body
@@ -292,3 +294,33 @@ def test_unauthenticated_connections_are_capped(make_router):
     finally:
         for one in silent:
             one.close()
+
+
+# B19
+@pytest.mark.parametrize("size", [1023, 1024, 4100, 60000])
+def test_very_long_passwords_let_their_user_in(make_router, cluster, tmp_path, size):
+    password = "p" * size
+    users = tmp_path / "users.txt"
+    try:
+        cluster.primary.query("alter role carol password %s", (password,))
+        users.write_text("".join(f'"{name}" "{secret}"\n' for name, secret in cluster.secrets()))
+        router = make_router(auth_file=str(users), admin_users=None, stats_users=None)
+        with router.session("carol", password=password) as client:
+            assert client.value("select session_user") == "carol"
+    finally:
+        cluster.primary.query("alter role carol password %s", (PASSWORD,))
+
+
+# B16
+@pytest.mark.short
+def test_libpq_may_insist_on_channel_binding(front):
+    connection = front.connect(sslmode="require", channel_binding="require")
+    connection.close()
+
+
+def test_bob_is_alice_to_nobody(router):
+    """Server connections kept for one user are never handed to another."""
+    for user in ("alice", "bob", "alice", "bob"):
+        with router.session(user) as client:
+            assert client.value("select session_user") == user
+            client.terminate()

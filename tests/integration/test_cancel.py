@@ -89,7 +89,8 @@ def test_a_server_without_a_key_serves_and_a_cancel_is_no_harm(make_router):
 
 # B22
 def test_a_cancel_never_hits_the_next_client_of_the_same_server(make_router, cluster):
-    """Sessions of one user follow each other on the same server connection; late cancels of the first must not reach the second."""
+    """Sessions of one user follow each other on the same server connection; late cancels of the first must
+    not reach the second."""
     with Relay(cluster.primary.host, cluster.primary.port) as relay:
         relay.connect_delay = 0.03
         router = make_router(primary={"name": "primary", "host": relay.host, "port": relay.port})
@@ -188,3 +189,16 @@ def test_a_cancel_of_an_idle_session_or_of_a_finished_one_does_nothing(front):
         client.terminate()
     with WireClient(*client.address) as late:
         assert late.send(m.cancel_request(client.process_id, client.secret)).read_to_close() == b""
+
+
+# B26
+@pytest.mark.short
+def test_longer_keys_under_protocol_3_2_cancel_as_well(router):
+    with router.session(version=0x00030002) as client:
+        granted = [x for x in client.login_messages if x.kind == "v"]
+        assert 4 <= len(client.secret) <= 256
+        assert len(client.secret) == 4 or not granted, "a 3.0 session has a key of 4 bytes"
+        client.send(Q("select pg_sleep(20)"))
+        time.sleep(0.2)
+        client.cancel()
+        assert m.sqlstate(next(x for x in client.read_until("Z", timeout=5) if x.kind == "E")) == "57014"

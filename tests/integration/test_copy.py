@@ -1,4 +1,5 @@
-"""COPY in both directions, where proxies lose count: rejected data, ignored Syncs, buffer edges, dying clients."""
+"""COPY in both directions, where proxies lose count: rejected data, ignored Syncs, buffer edges, dying
+clients."""
 
 import hashlib
 import random

@@ -1,4 +1,5 @@
-"""Extended query protocol: every dialogue goes to PostgreSQL directly and through the router, and must look the same."""
+"""Extended query protocol: every dialogue goes to PostgreSQL directly and through the router, and must look
+the same."""
 
 import time
 

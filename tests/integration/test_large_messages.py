@@ -11,7 +11,8 @@ from harness.messages import B, E, P, Q, S, message
 
 
 def ending(client, data):
-    """How the other side answers `data` and the end of the stream behind it: message types and SQLSTATEs up to its close."""
+    """How the other side answers `data` and the end of the stream behind it: message types and SQLSTATEs up
+    to its close."""
     client.send(data)
     client.half_close()
     return [

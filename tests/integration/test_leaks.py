@@ -1,4 +1,5 @@
-"""Thousands of sessions, failures and errors, and then nothing is left: descriptors, memory, backends, sockets."""
+"""Thousands of sessions, failures and errors, and then nothing is left: descriptors, memory, backends,
+sockets."""
 
 import os
 import threading

@@ -1,4 +1,5 @@
-"""Servers that are killed, frozen, restarted or promoted: every client is told the truth, and the others notice nothing."""
+"""Servers that are killed, frozen, restarted or promoted: every client is told the truth, and the others
+notice nothing."""
 
 import os
 import signal

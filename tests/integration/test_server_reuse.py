@@ -13,7 +13,8 @@ BACKEND = "select pg_backend_pid()"
 
 
 def backend_after(router, leave, **login):
-    """Two sessions one after the other; `leave(client)` ends the first. Returns both backends' pids and the second client."""
+    """Two sessions one after the other; `leave(client)` ends the first. Returns both backends' pids and the
+    second client."""
     client = router.session(**login)
     first = client.value(BACKEND)
     leave(client)
@@ -287,3 +288,18 @@ def test_idle_servers_are_closed_after_the_idle_limit_and_at_their_lifetime(make
             lambda: cluster.primary.value(count) == 0, 8, f"the server connection to be closed by {limit}"
         )
         router.stop()
+
+
+# B53
+def test_a_copy_over_tls_leaves_the_server_connection_usable(make_router, cluster):
+    cluster.primary.query("drop table if exists tls_copy; create table tls_copy (a int)", database="app")
+    cluster.primary.query("grant all on tls_copy to public", database="app")
+    router = make_router(server_tls_sslmode="require")
+    for _ in range(30):
+        with router.session() as first:
+            first.send(Q("copy tls_copy from stdin")).read_until("G")
+            assert m.kinds(first.run(m.d(b"1\n" * 5000) + m.c())) == "C Z"
+            first.terminate()
+        with router.session() as second:
+            assert second.value("select 1", timeout=2) == "1"
+            second.terminate()

@@ -249,7 +249,8 @@ def test_allow_falls_back_to_tls_where_the_server_demands_it(make_router, cluste
 
 
 def test_one_record_of_many_messages_is_read_whole(make_router, cluster):
-    """A server that splits its answer over TLS records in strange places, seen through a relay that splits segments."""
+    """A server that splits its answer over TLS records in strange places, seen through a relay that splits
+    segments."""
     with Relay(cluster.primary.host, cluster.primary.port) as relay:
         relay.to_client.split = 1009
         router = make_router(

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Runs Sluice, PgBouncer and HAProxy on the same PostgreSQL server and writes docs/bench/compare.md. Asserts nothing."""
+"""Runs Sluice, PgBouncer and HAProxy on the same PostgreSQL server and writes docs/bench/compare.md.
+Asserts nothing."""
 
 import argparse
 import random
@@ -58,7 +59,8 @@ class Bench:
         self.cluster.wait_for_replay()
 
     def end_backends(self):
-        """Ends every server connection of the clients' role: what a contender keeps must not use up the next one's."""
+        """Ends every server connection of the clients' role: what a contender keeps must not use up the
+        next one's."""
         count = "select count(pg_terminate_backend(pid)) from pg_stat_activity where usename = %s"
         wait_until(lambda: self.server.value(count, (candidates.USER,)) == 0, 30, "server connections to end")
 

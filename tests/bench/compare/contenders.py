@@ -1,4 +1,5 @@
-"""The programs that are compared, each in front of the same PostgreSQL server: how they are configured, started and stopped."""
+"""The programs that are compared, each in front of the same PostgreSQL server: how they are configured,
+started and stopped."""
 
 import os
 import shutil
@@ -15,7 +16,8 @@ USER, DATABASE, SESSIONS = "alice", "app", 2200
 
 
 class Contender:
-    """`name`, `host`, `port`, and the `pid` whose time and memory are measured (0: none, PostgreSQL itself)."""
+    """`name`, `host`, `port`, and the `pid` whose time and memory are measured (0: none, PostgreSQL
+    itself)."""
 
     host, port, pid, process = "127.0.0.1", 0, 0, None
 

@@ -1,4 +1,5 @@
-"""What the contenders are put through. Each load returns a dictionary of numbers; SI units unless the key says otherwise."""
+"""What the contenders are put through. Each load returns a dictionary of numbers; SI units unless the key
+says otherwise."""
 
 import contextlib
 import subprocess
@@ -13,7 +14,8 @@ GIB = 1 << 30
 
 
 def pgbench(bench, contender, clients, protocol, options=(), sslmode="disable", seconds=None):
-    """pgbench -S: transactions per second, response-time quantiles, and the proxy's CPU time per transaction."""
+    """pgbench -S: transactions per second, response-time quantiles, and the proxy's CPU time per
+    transaction."""
     prefix = bench.directory / "transactions"
     command = [
         BINDIR / "pgbench",
@@ -54,7 +56,8 @@ def pgbench(bench, contender, clients, protocol, options=(), sslmode="disable", 
 
 
 def idle_sessions(bench, contender, tls=False):
-    """Opens `bench.idle` sessions that each ran one query, and looks at what they cost in memory and, doing nothing, in CPU time."""
+    """Opens `bench.idle` sessions that each ran one query, and looks at what they cost in memory and, doing
+    nothing, in CPU time."""
     contender.restart(bench)
     with contextlib.ExitStack() as stack:
 
@@ -83,7 +86,8 @@ def idle_sessions(bench, contender, tls=False):
 
 
 def large_result(bench, contender, rate=None, tls=False):
-    """A result of `bench.result_gib` GiB to one reader, at full speed or at `rate` bytes per second; the proxy's memory meanwhile."""
+    """A result of `bench.result_gib` GiB to one reader, at full speed or at `rate` bytes per second; the
+    proxy's memory meanwhile."""
     size = int(bench.result_gib * GIB)
     with WireClient(contender.host, contender.port, timeout=600) as client:
         if tls:

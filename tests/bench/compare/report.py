@@ -1,4 +1,5 @@
-"""The comparison as Markdown: medians over the rounds, and ratios taken within each round and then their median."""
+"""The comparison as Markdown: medians over the rounds, and ratios taken within each round and then their
+median."""
 
 import os
 import platform

@@ -1,4 +1,5 @@
-"""A scripted PostgreSQL server: each accepted session runs a Python function that says what is sent, byte by byte."""
+"""A scripted PostgreSQL server: each accepted session runs a Python function that says what is sent, byte
+by byte."""
 
 import socket
 import struct
@@ -108,7 +109,8 @@ class Peer:
         return data
 
     def read_startup(self, ssl_answer=b"N"):
-        """Reads a StartupMessage, answering SSLRequest and GSSENCRequest; returns None for a CancelRequest or a close."""
+        """Reads a StartupMessage, answering SSLRequest and GSSENCRequest; returns None for a CancelRequest
+        or a close."""
         while True:
             head = self.read_exactly(8)
             if head is None:
@@ -160,7 +162,8 @@ class Peer:
         return chr(head[0]), self.read_exactly(length - 4)
 
     def answer_until_end(self, answer):
-        """Answers each message by `answer(kind, body)` (bytes or None) until Terminate or the end of the stream."""
+        """Answers each message by `answer(kind, body)` (bytes or None) until Terminate or the end of the
+        stream."""
         while (got := self.read_message()) is not None and got[0] != "X":
             reply = answer(*got)
             if reply:
@@ -186,7 +189,8 @@ def healthy(kind, body):
 
 
 class FakeServer:
-    """Runs `script(peer)` in a thread for each session whose user is not in `probe_users`; those get `healthy` answers."""
+    """Runs `script(peer)` in a thread for each session whose user is not in `probe_users`; those get
+    `healthy` answers."""
 
     def __init__(self, script, probe_users=("monitor",)):
         self.script = script

@@ -1,4 +1,5 @@
-"""pytest fixtures: one cluster per run, one router with the usual configuration per run, and a maker of special ones."""
+"""pytest fixtures: one cluster per run, one router with the usual configuration per run, and a maker of
+special ones."""
 
 import shutil
 import tempfile
@@ -67,7 +68,8 @@ def files(workspace, authority, cluster):
 
 @pytest.fixture(scope="session")
 def base_config(cluster, files):
-    """The usual configuration: `app` on the primary, `app_read` on the five replicas, in the classes premium and freemium."""
+    """The usual configuration: `app` on the primary, `app_read` on the five replicas, in the classes
+    premium and freemium."""
 
     def server(one):
         return {"name": one.name, "host": one.host, "port": one.port}
@@ -134,7 +136,8 @@ def router(request):
 
 @pytest.fixture
 def make_router(tmp_path, base_config):
-    """make_router(**changes): a router of the test's own, started; a change to None removes the key. `start=False` only
+    """make_router(**changes): a router of the test's own, started; a change to None removes the key.
+    `start=False` only
     prepares it, `ready=False` does not wait until a server is alive."""
     if DIRECT:
         pytest.skip("needs a router")
@@ -160,7 +163,8 @@ def direct(cluster):
 
 @pytest.fixture
 def front(request, direct):
-    """What the clients under test connect to: the shared router, or PostgreSQL itself when that is to be tried."""
+    """What the clients under test connect to: the shared router, or PostgreSQL itself when that is to be
+    tried."""
     return direct if DIRECT else request.getfixturevalue("router")
 
 

@@ -1,4 +1,5 @@
-"""The judge is PostgreSQL: the same bytes go to it directly and through the router, and the answers must be the same."""
+"""The judge is PostgreSQL: the same bytes go to it directly and through the router, and the answers must be
+the same."""
 
 from . import messages as m
 
@@ -36,8 +37,10 @@ class Judge:
     def same(
         self, talk, ready=1, before=None, tls=False, timeout=None, user="alice", database="app", **login
     ):
-        """After a login: `talk` is bytes answered by `ready` ReadyForQuery messages, or a function from a client to messages.
-        `before` is SQL the superuser runs ahead of each of the two runs. Returns the answer through the router.
+        """After a login: `talk` is bytes answered by `ready` ReadyForQuery messages, or a function from a
+        client to messages.
+        `before` is SQL the superuser runs ahead of each of the two runs. Returns the answer through the
+        router.
         """
 
         def run(client):

@@ -1,4 +1,5 @@
-"""Frontend messages as bytes, and backend messages as short comparable values. Letters as in the manual's "Message Formats"."""
+"""Frontend messages as bytes, and backend messages as short comparable values. Letters as in the manual's
+"Message Formats"."""
 
 import hashlib
 import struct
@@ -142,7 +143,8 @@ def columns(msg):
 
 
 def _without_table_ids(body):
-    """A RowDescription in which tables made by users have the id 0: a temporary table gets a new one each time."""
+    """A RowDescription in which tables made by users have the id 0: a temporary table gets a new one each
+    time."""
     out, at = bytearray(body), 2
     for _ in range(struct.unpack_from("!H", body)[0]):
         end = body.index(b"\0", at)

@@ -6,7 +6,8 @@ import time
 
 
 def free_port():
-    """A loopback port that nobody listens on now. Two callers cannot get the same one at once: each stays bound a moment."""
+    """A loopback port that nobody listens on now. Two callers cannot get the same one at once: each stays
+    bound a moment."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", 0))

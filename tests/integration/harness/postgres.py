@@ -104,7 +104,8 @@ class Server:
         return [self.pid(), *map(int, children.stdout.split())]
 
     def signal_all(self, number):
-        """Signals the postmaster first, then its children: SIGSTOP makes the whole server silent, SIGKILL ends it."""
+        """Signals the postmaster first, then its children: SIGSTOP makes the whole server silent, SIGKILL
+        ends it."""
         for pid in self.tree():
             try:
                 os.kill(pid, number)
@@ -153,7 +154,8 @@ class Server:
 
 
 class Cluster:
-    """A primary and `standbys` streaming standbys. Users of USERS exist, each with PASSWORD; database `app` is there."""
+    """A primary and `standbys` streaming standbys. Users of USERS exist, each with PASSWORD; database `app`
+    is there."""
 
     def __init__(self, directory: Path, standbys=5, authority=None):
         self.directory = directory

@@ -1,4 +1,5 @@
-"""The router as a process: writes its configuration, starts it, waits until it is ready, and judges how it ended."""
+"""The router as a process: writes its configuration, starts it, waits until it is ready, and judges how it
+ended."""
 
 import json
 import os
@@ -103,7 +104,8 @@ class Router(Front):
         self.config_file.write_text(json.dumps(self.config, indent=1) + "\n")
 
     def start(self, ready=True):
-        """Starts the process and waits until it listens and, with `ready`, until /readyz says that a server is alive."""
+        """Starts the process and waits until it listens and, with `ready`, until /readyz says that a server
+        is alive."""
         if not BINARY.exists():
             raise AssertionError(f"no program under test at {BINARY}; set SLUICE_BINARY")
         self.write_config()
@@ -195,7 +197,8 @@ class Router(Front):
         return leaks.rss_bytes(self.pid)
 
     def stop(self, timeout=20):
-        """SIGTERM; asserts that it ends by itself, with the expected status, and that no sanitizer had anything to say."""
+        """SIGTERM; asserts that it ends by itself, with the expected status, and that no sanitizer had
+        anything to say."""
         if self.process is None:
             return
         if self.alive():

@@ -1,4 +1,5 @@
-"""The client's side of SCRAM-SHA-256 (RFC 5802, RFC 7677) and PostgreSQL's md5, for the raw protocol client."""
+"""The client's side of SCRAM-SHA-256 (RFC 5802, RFC 7677) and PostgreSQL's md5, for the raw protocol
+client."""
 
 import base64
 import hashlib
@@ -12,7 +13,8 @@ def md5_response(user, password, salt):
 
 
 class ScramClient:
-    """One exchange. `gs2` is the header sent first; `binding` the channel-binding data appended to it in c=."""
+    """One exchange. `gs2` is the header sent first; `binding` the channel-binding data appended to it in
+    c=."""
 
     def __init__(self, password, gs2="n,,", binding=b"", nonce=None):
         self.password = password.encode()

@@ -1,4 +1,5 @@
-"""Certificates made at test time with the openssl program: one authority, a server certificate, client certificates."""
+"""Certificates made at test time with the openssl program: one authority, a server certificate, client
+certificates."""
 
 import subprocess
 from pathlib import Path
@@ -34,7 +35,8 @@ class Authority:
         )
 
     def issue(self, file_name, common_name, hosts=()):
-        """Issues a certificate; returns (certificate file, key file). `hosts` become subject alternative names."""
+        """Issues a certificate; returns (certificate file, key file). `hosts` become subject alternative
+        names."""
         key, request, certificate = (self.directory / f"{file_name}.{end}" for end in ("key", "csr", "crt"))
         _openssl(
             "req",

@@ -1,4 +1,5 @@
-"""A raw PostgreSQL client: sends exactly the bytes it is told to, split where it is told to, and reads with a deadline."""
+"""A raw PostgreSQL client: sends exactly the bytes it is told to, split where it is told to, and reads with
+a deadline."""
 
 import hashlib
 import select
@@ -25,7 +26,8 @@ class LoginRefused(Exception):
 
 
 class WireClient:
-    """One TCP connection. Messages of the login are kept in `.login_messages`, server settings in `.parameters`."""
+    """One TCP connection. Messages of the login are kept in `.login_messages`, server settings in
+    `.parameters`."""
 
     def __init__(self, host, port, receive_buffer=None, timeout=READ_SECONDS):
         self.socket = socket.socket()
@@ -136,7 +138,8 @@ class WireClient:
         return msg
 
     def exchange(self, data, handle, timeout=60.0):
-        """Sends `data` while reading, as one thread, until `handle(message)` is true for some message. A TLS object is not for two threads."""
+        """Sends `data` while reading, as one thread, until `handle(message)` is true for some message. A
+        TLS object is not for two threads."""
         deadline, view = time.monotonic() + timeout, memoryview(data)
         self.socket.setblocking(False)
         try:
@@ -159,7 +162,8 @@ class WireClient:
             self.socket.settimeout(self.timeout)
 
     def read_until(self, last="Z", count=1, timeout=None):
-        """Messages up to and with the `count`-th of a type in `last`; ends early, with CLOSED, if the connection does."""
+        """Messages up to and with the `count`-th of a type in `last`; ends early, with CLOSED, if the
+        connection does."""
         deadline = time.monotonic() + (timeout or self.timeout)
         out = []
         while count > 0:
@@ -198,7 +202,8 @@ class WireClient:
         return self
 
     def end_point_binding(self):
-        """tls-server-end-point data (RFC 5929) of the certificate the other side showed; its signature hash is SHA-256."""
+        """tls-server-end-point data (RFC 5929) of the certificate the other side showed; its signature hash
+        is SHA-256."""
         return hashlib.sha256(self.socket.getpeercert(binary_form=True)).digest()
 
     def login(
@@ -255,7 +260,8 @@ class WireClient:
     # ---- end
 
     def cancel(self):
-        """Sends a CancelRequest for this session on a connection of its own and waits until that is closed."""
+        """Sends a CancelRequest for this session on a connection of its own and waits until that is
+        closed."""
         with WireClient(*self.address) as other:
             other.send(m.cancel_request(self.process_id, self.secret))
             other.read_to_close()
@@ -282,7 +288,8 @@ class WireClient:
 
 
 def unverified_context(alpn=None, certificate=None):
-    """A client context that accepts any certificate; `certificate` is (file, key file) of a client certificate."""
+    """A client context that accepts any certificate; `certificate` is (file, key file) of a client
+    certificate."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

@@ -7,7 +7,8 @@ import psycopg2
 
 
 class Worker(threading.Thread):
-    """Connects, runs short queries, reconnects when the session ends. Each outcome is kept: `done` counts answers, `errors` holds
+    """Connects, runs short queries, reconnects when the session ends. Each outcome is kept: `done` counts
+    answers, `errors` holds
     (moment, SQLSTATE or None, text), `silences` the queries that took longer than `patience` seconds."""
 
     def __init__(self, front, user, database, sql="select 1", sessions=None, patience=20.0):
