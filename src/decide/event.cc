@@ -33,7 +33,9 @@ void read_pools(Fields& fields, policy::PoolConfig& config) {
   std::unordered_map<std::string, policy::ReplicaConfig*> by_name;
   for (policy::ReplicaConfig& r : config.replicas)
     by_name.emplace(r.name, &r);
-  for (const auto& [pool, members] : fields.maybe_object("pools").items()) {
+  for (const auto& entry : fields.maybe_object("pools").items()) {
+    const std::string& pool = entry.key();
+    const json& members = entry.value();
     const std::string whose = "pools: " + in_json_quotes(pool);
     const auto fail = [&](const std::string& reason) { fields.fail(whose + reason); };
     const bool known = pool == "mixed" || std::any_of(config.classes.begin(), config.classes.end(),

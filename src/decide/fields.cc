@@ -41,10 +41,9 @@ void Fields::fail(const std::string& reason) {
 }
 
 void Fields::allow_only(std::initializer_list<const char*> names) {
-  for (const auto& [key, value] : value_.items())
-    if (std::none_of(names.begin(), names.end(),
-                     [&](const char* name) { return key == std::string_view(name); }))
-      fail("unknown field " + in_json_quotes(key));
+  for (const auto& entry : value_.items())
+    if (std::none_of(names.begin(), names.end(), [&](const char* name) { return entry.key() == name; }))
+      fail("unknown field " + in_json_quotes(entry.key()));
 }
 
 const json* Fields::find(const char* name) const {

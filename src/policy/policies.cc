@@ -18,7 +18,7 @@ std::unique_ptr<AssignmentPolicy> make_policy(PolicyKind kind) {
     case PolicyKind::RandomTwoChoices:
       return std::make_unique<RandomTwoChoices>();
   }
-  SLUICE_ASSERT(!"unknown policy");
+  SLUICE_ASSERT(false);  // every kind returned above
   return nullptr;
 }
 

@@ -9,7 +9,7 @@ namespace {
 ReplicaId candidate_at(const Pools& pools, std::uint64_t n) {
   for (const ReplicaId r : pools.replicas())
     if (pools.candidate(r) && n-- == 0) return r;
-  SLUICE_ASSERT(!"fewer candidates than were counted");
+  SLUICE_ASSERT(false);  // the caller has counted more than n candidates
   return ReplicaId();
 }
 
