@@ -16,6 +16,7 @@ inline constexpr int kUsage = 2;    // it was asked wrongly: unknown command or 
 using Action = std::function<int()>;
 
 // Each adds one command with its options to the application; its callback sets `action`.
+void add_router(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_decide(CLI::App& app, Action& action);
 

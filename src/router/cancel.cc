@@ -1,0 +1,54 @@
+#include "router/cancel.h"
+
+#include <array>
+#include <utility>
+
+#include "base/error.h"
+#include "net/connect.h"
+#include "net/deadline.h"
+#include "protocol/frontend_messages.h"
+
+namespace sluice::router {
+namespace {
+
+using protocol::SslMode;
+
+bool needs_tls(SslMode mode) {
+  return mode == SslMode::Require || mode == SslMode::VerifyCa || mode == SslMode::VerifyFull;
+}
+
+}  // namespace
+
+asio::awaitable<Result<void>> send_cancel(SnapshotPtr snapshot, CancelTarget target,
+                                          std::chrono::milliseconds timeout) {
+  const auto found = snapshot->servers.find(target.server);
+  if (found == snapshot->servers.end()) co_return BaseErrc::NotFound;
+  const net::ConnectTarget& address = found->second.target;
+  Result<net::Stream> connected = co_await net::connect(address, timeout, snapshot->socket_options);
+  if (!connected) co_return connected.error();
+  net::Stream stream = *std::move(connected);
+  net::Deadline deadline(stream.get_executor(), timeout, [&stream] { stream.close(); });
+
+  if (needs_tls(snapshot->server_sslmode) && !address.is_unix() && snapshot->server_tls != nullptr) {
+    Bytes request;
+    protocol::append_ssl_request(request);
+    if (auto sent = co_await stream.write_all(request); !sent) co_return sent.error();
+    std::array<std::byte, 1> answer;
+    if (auto got = co_await stream.read_exactly(answer); !got) co_return got.error();
+    if (answer[0] != std::byte{'S'}) co_return Error(BaseErrc::Closed, Side::Server);
+    auto done = co_await stream.handshake(snapshot->server_tls, net::TlsRole::Client, address.host);
+    if (!done) co_return done.error();
+  }
+  Bytes request;
+  protocol::append_cancel_request(request, target.process_id, target.secret);
+  if (auto sent = co_await stream.write_all(request); !sent) co_return sent.error();
+  std::array<std::byte, 64> nothing;
+  for (;;) {
+    auto count = co_await stream.read_some(nothing);
+    if (count) continue;  // a server has nothing to say here; what it says is not for us
+    if (deadline.expired()) co_return Error(BaseErrc::Timeout, Side::Server, Retry::No);
+    co_return Result<void>();
+  }
+}
+
+}  // namespace sluice::router

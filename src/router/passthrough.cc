@@ -1,0 +1,150 @@
+#include "router/passthrough.h"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "net/connect.h"
+#include "net/socket_address.h"
+#include "protocol/backend_messages.h"
+#include "protocol/frame_decoder.h"
+#include "protocol/frontend_messages.h"
+
+namespace sluice::router {
+namespace {
+
+using protocol::ErrorFields;
+
+constexpr std::uint32_t kMessageBytesMax = 65536;
+constexpr std::size_t kReadBytes = 2048;
+
+// AuthenticationXXX codes; PostgreSQL manual, "Message Formats".
+constexpr std::uint32_t kOk = 0;
+constexpr std::uint32_t kCleartext = 3;
+constexpr std::uint32_t kMd5 = 5;
+constexpr std::uint32_t kSasl = 10;
+constexpr std::uint32_t kSaslContinue = 11;
+constexpr std::uint32_t kSaslFinal = 12;
+
+ErrorFields failed(std::string message) {
+  return {"FATAL", "08006", std::move(message), "", ""};
+}
+
+asio::awaitable<Result<protocol::Frame>> next_message(net::Stream& stream, protocol::FrameDecoder& decoder) {
+  for (;;) {
+    Result<std::optional<protocol::Frame>> frame = decoder.next();
+    if (!frame) co_return frame.error();
+    if (*frame) co_return **frame;
+    const auto count = co_await stream.read_some(decoder.prepare(kReadBytes));
+    if (!count) co_return count.error();
+    decoder.commit(*count);
+  }
+}
+
+// Any live replica, the primary where there is none: whoever is up can judge.
+std::vector<ServerId> judges(Shared& shared, const Snapshot& snapshot) {
+  std::vector<ServerId> servers;
+  for (const policy::ReplicaSnapshot& replica : shared.admission.snapshot().replicas)
+    if (replica.configured && replica.up) servers.push_back(ServerId(replica.id.value()));
+  if (snapshot.servers.contains(kPrimary)) servers.push_back(kPrimary);
+  return servers;
+}
+
+// A connection on which the server has been told who wants in; over TLS as sslmode asks.
+asio::awaitable<Result<net::Stream>> open_judge(SnapshotPtr snapshot, ServerId server,
+                                                const protocol::StartupMessage& startup) {
+  const net::ConnectTarget& target = snapshot->servers.at(server).target;
+  auto connected =
+      co_await net::connect(target, snapshot->options().server_connect_timeout, snapshot->socket_options);
+  if (!connected) co_return connected.error();
+  net::Stream stream = *std::move(connected);
+  if (snapshot->server_tls != nullptr && !target.is_unix()) {
+    Bytes request;
+    protocol::append_ssl_request(request);
+    if (auto sent = co_await stream.write_all(request); !sent) co_return sent.error();
+    std::array<std::byte, 1> answer;
+    if (auto got = co_await stream.read_exactly(answer); !got) co_return got.error();
+    const bool offered = answer[0] == std::byte{'S'};
+    if (offered) {
+      auto done = co_await stream.handshake(snapshot->server_tls, net::TlsRole::Client, target.host);
+      if (!done) co_return done.error();
+    } else if (snapshot->server_sslmode >= protocol::SslMode::Require) {
+      co_return Error(BaseErrc::Closed, Side::Server);
+    }
+  }
+  const std::vector<protocol::StartupParameter> parameters = {{"user", startup.user},
+                                                              {"database", startup.database}};
+  Bytes message;
+  protocol::append_startup_message(message, parameters);
+  if (auto sent = co_await stream.write_all(message); !sent) co_return sent.error();
+  co_return stream;
+}
+
+// AuthenticationSASL without the mechanism that binds to the server's certificate.
+Bytes without_plus(ByteView body) {
+  ByteReader in(body);
+  (void)in.u32();
+  std::vector<std::string_view> mechanisms;
+  for (auto name = in.cstring(); name && !name->empty(); name = in.cstring())
+    if (!name->ends_with("-PLUS")) mechanisms.push_back(*name);
+  Bytes out;
+  protocol::append_authentication_sasl(out, mechanisms);
+  return out;
+}
+
+}  // namespace
+
+asio::awaitable<std::optional<ErrorFields>> relay_authentication(Shared& shared, SnapshotPtr snapshot,
+                                                                 net::Stream& client,
+                                                                 const protocol::StartupMessage& startup) {
+  std::optional<net::Stream> server;
+  for (const ServerId id : judges(shared, *snapshot)) {
+    auto opened = co_await open_judge(snapshot, id, startup);
+    if (opened) {
+      server.emplace(*std::move(opened));
+      break;
+    }
+    shared.server_failed(id, opened.error().code.message());
+  }
+  if (!server) co_return ErrorFields{"FATAL", "57P03", "no server is available to authenticate with", "", ""};
+
+  protocol::FrameDecoder from_server(kMessageBytesMax);
+  protocol::FrameDecoder from_client(kMessageBytesMax);
+  for (;;) {
+    const auto message = co_await next_message(*server, from_server);
+    if (!message) co_return failed("the server closed the connection during authentication");
+    if (message->type == 'N') continue;
+    if (message->type == 'E') co_return protocol::parse_error_fields(message->body);
+    if (message->type != 'R') co_return failed("the server broke off the authentication");
+    const std::uint32_t code = ByteReader(message->body).u32().value_or(~0u);
+    if (code == kOk) co_return std::nullopt;
+    if (code == kCleartext && client.tls() == nullptr && !net::peer_address(client.socket()).is_unix)
+      co_return ErrorFields{"FATAL", "28000", "the server asks for a cleartext password, which needs TLS", "",
+                            "Connect with TLS, or let the server use scram-sha-256."};
+    if (code != kCleartext && code != kMd5 && code != kSasl && code != kSaslContinue && code != kSaslFinal)
+      co_return ErrorFields{
+          "FATAL", "0A000",
+          "the server asks for authentication method " + std::to_string(code) +
+              ", which cannot be passed through",
+          "", "Let the server use scram-sha-256, md5 or password for connections of the router."};
+    Bytes out;
+    if (code == kSasl) {
+      out = without_plus(message->body);
+    } else {
+      protocol::append_message(out, 'R', message->body);
+    }
+    if (!co_await client.write_all(out)) co_return failed("the client closed the connection");
+    if (code == kSaslFinal) continue;
+    const auto answer = co_await next_message(client, from_client);
+    if (!answer) co_return failed("the client closed the connection");
+    if (answer->type != 'p')
+      co_return ErrorFields{"FATAL", "08P01", "expected a password message during authentication", "", ""};
+    out.clear();
+    protocol::append_message(out, 'p', answer->body);
+    if (!co_await server->write_all(out))
+      co_return failed("the server closed the connection during authentication");
+  }
+}
+
+}  // namespace sluice::router

@@ -1,0 +1,71 @@
+#include "router/recycle.h"
+
+#include <utility>
+
+#include "net/deadline.h"
+#include "protocol/frame_decoder.h"
+#include "protocol/reset_machine.h"
+
+namespace sluice::router {
+namespace {
+
+constexpr std::size_t kReadBytes = 2048;
+constexpr std::uint32_t kIdleMessageBytesMax = 8192;
+
+std::string reason_of(const protocol::ResetMachine::Failure& failure) {
+  if (!failure.error.message.empty()) return "reset failed: " + failure.error.message;
+  return "reset did not end clean";
+}
+
+}  // namespace
+
+asio::awaitable<std::optional<std::string>> reset_server(SnapshotPtr snapshot, ServerConnection& connection,
+                                                         char status) {
+  protocol::ResetMachine reset(status, snapshot->options().server_reset_query);
+  net::Stream& stream = connection.stream;
+  net::Deadline deadline(stream.get_executor(), snapshot->options().server_reset_timeout,
+                         [&stream] { stream.close(); });
+  for (;;) {
+    const protocol::ResetMachine::Want want = reset.step();
+    if (want == protocol::ResetMachine::Want::Failed) co_return reason_of(*reset.failure());
+    if (want == protocol::ResetMachine::Want::Done) break;
+    const Bytes output = reset.take_output();
+    if (!output.empty()) {
+      if (auto sent = co_await stream.write_all(output); !sent) co_return "lost while it was reset";
+    }
+    auto count = co_await stream.read_some(reset.prepare(kReadBytes));
+    if (!count) co_return deadline.expired() ? "timed out while it was reset" : "lost while it was reset";
+    reset.commit(*count);
+  }
+  connection.parameters = ParameterSet::apply(connection.parameters, reset.parameters());
+  co_return std::nullopt;
+}
+
+bool good_to_reuse(ServerConnection& connection) {
+  if (!connection.stream.has_pending_or_eof()) return true;
+  protocol::FrameDecoder decoder(kIdleMessageBytesMax);
+  const net::IoOutcome outcome = connection.stream.try_read(decoder.prepare(kIdleMessageBytesMax));
+  if (outcome.status != net::IoStatus::Ok) return false;
+  decoder.commit(outcome.bytes);
+  ParameterSet::Entries changes;
+  for (;;) {
+    const auto frame = decoder.next();
+    if (!frame) return false;
+    if (!*frame) break;
+    const protocol::Frame& message = **frame;
+    if (message.type == 'S') {
+      ByteReader in(message.body);
+      const auto name = in.cstring();
+      const auto value = in.cstring();
+      if (!name || !value) return false;
+      changes.emplace_back(*name, *value);
+    } else if (message.type != 'N' && message.type != 'A') {
+      return false;
+    }
+  }
+  if (!decoder.unread().empty() || connection.stream.has_pending_or_eof()) return false;
+  connection.parameters = ParameterSet::apply(connection.parameters, changes);
+  return true;
+}
+
+}  // namespace sluice::router

@@ -1,0 +1,237 @@
+#include "router/relay.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include <asio/error.hpp>
+#include <asio/post.hpp>
+
+#include "base/assert.h"
+
+namespace sluice::router {
+namespace {
+
+// What a client's Terminate looks like on the wire: a type byte and its own length.
+constexpr std::string_view kTerminate("X\0\0\0\4", 5);
+
+}  // namespace
+
+Relay::Relay(net::Stream& client, net::Stream& server, protocol::SessionTracker& tracker,
+             net::BufferPool& buffers, SessionMeter& meter)
+    : buffers_(buffers),
+      tracker_(tracker),
+      meter_(meter),
+      from_client_(Side::FromClient, client, server),
+      to_client_(Side::FromServer, server, client) {}
+
+Relay::~Relay() {
+  SLUICE_ASSERT(pending_ == 0);
+}
+
+void Relay::start(ByteView first, Completion done) {
+  SLUICE_ASSERT(!done_);
+  done_ = std::move(done);
+  last_activity_ = Clock::now();
+  wait_idle(to_client_);
+  if (first.empty()) return wait_idle(from_client_);
+  backlog_.assign(first.begin(), first.end());
+  from_client_.buffer = buffers_.take();
+  take_backlog();
+}
+
+void Relay::stop() {
+  finish(RelayEnd::Stopped);
+}
+
+void Relay::tick(Clock::time_point now) {
+  const bool quiet = !from_client_.moved && !to_client_.moved;
+  if (!quiet) last_activity_ = now;
+  from_client_.moved = to_client_.moved = false;
+  // cancel() ends every operation of a socket, so only a pair that both merely reads may be interrupted.
+  if (!quiet || ending_ || from_client_.state != State::Reading || to_client_.state != State::Reading) {
+    if (quiet && !ending_ && from_client_.state == State::Stopped && to_client_.state == State::Reading) {
+      to_client_.state = State::GoingIdle;
+      to_client_.from.cancel();
+    }
+    return;
+  }
+  from_client_.state = to_client_.state = State::GoingIdle;
+  from_client_.from.cancel();
+  to_client_.from.cancel();
+}
+
+// Bytes read with the client's start-up come before those still in its socket.
+void Relay::take_backlog() {
+  const std::span<std::byte> room = from_client_.buffer.span();
+  const std::size_t count = std::min(room.size(), backlog_.size());
+  std::copy_n(backlog_.begin(), count, room.begin());
+  backlog_.erase(backlog_.begin(), backlog_.begin() + static_cast<std::ptrdiff_t>(count));
+  take(from_client_, count);
+}
+
+void Relay::read(Direction& d) {
+  if (d.side == Side::FromClient && !backlog_.empty()) return take_backlog();
+  if (!d.buffer) d.buffer = buffers_.take();
+  d.state = State::Reading;
+  ++pending_;
+  d.from.async_read_some(d.buffer.span(),
+                         [this, &d](std::error_code ec, std::size_t count) { on_read(d, ec, count); });
+}
+
+void Relay::wait_idle(Direction& d) {
+  d.buffer.reset();
+  d.state = State::Idle;
+  ++pending_;
+  d.from.async_wait_readable([this, &d](std::error_code ec) { on_readable(d, ec); });
+}
+
+void Relay::on_read(Direction& d, std::error_code ec, std::size_t count) {
+  --pending_;
+  if (ending_) return operation_done();
+  if (ec == asio::error::operation_aborted && d.state == State::GoingIdle) return wait_idle(d);
+  if (ec == asio::error::eof) return on_end_of_file(d);
+  if (ec) return d.side == Side::FromClient ? finish(RelayEnd::ClientFailed) : finish(RelayEnd::ServerClosed);
+  take(d, count);
+}
+
+void Relay::on_readable(Direction& d, std::error_code ec) {
+  --pending_;
+  if (ending_) return operation_done();
+  if (ec) return d.side == Side::FromClient ? finish(RelayEnd::ClientFailed) : finish(RelayEnd::ServerClosed);
+  d.buffer = buffers_.take();
+  const net::IoOutcome outcome = d.from.try_read(d.buffer.span());
+  switch (outcome.status) {
+    case net::IoStatus::Ok:
+      return take(d, outcome.bytes);
+    case net::IoStatus::WouldBlock:
+      return wait_idle(d);
+    case net::IoStatus::Eof:
+      return on_end_of_file(d);
+    case net::IoStatus::Failed:
+      return d.side == Side::FromClient ? finish(RelayEnd::ClientFailed) : finish(RelayEnd::ServerClosed);
+  }
+}
+
+// Scans `count` bytes at the front of the buffer and sends on what belongs to the other side.
+void Relay::take(Direction& d, std::size_t count) {
+  d.moved = true;
+  d.begin = 0;
+  d.end = count;
+  const ByteView bytes(d.buffer.span().data(), count);
+  const Clock::time_point now = Clock::now();
+  if (d.side == Side::FromClient) {
+    meter_.client_sent(count);
+    const protocol::SessionTracker::FrontendScan scan = tracker_.on_frontend(bytes, now);
+    d.end = scan.forward_bytes;
+    switch (scan.end) {
+      case protocol::SessionTracker::FrontendEnd::None:
+        break;
+      case protocol::SessionTracker::FrontendEnd::Terminate:
+        client_end_ = RelayEnd::ClientTerminated;
+        client_gone_ = true;
+        break;
+      case protocol::SessionTracker::FrontendEnd::Malformed:
+        d.last = true;  // the server judges the bad header as it would without us, and closes
+        break;
+    }
+  } else {
+    meter_.server_sent(count);
+    tracker_.on_backend(bytes, now, meter_);
+    if (tracker_.backend_malformed()) return finish(RelayEnd::ServerClosed);
+  }
+  write(d);
+}
+
+void Relay::write(Direction& d) {
+  while (d.begin < d.end) {
+    const ByteView rest(d.buffer.span().data() + d.begin, d.end - d.begin);
+    const net::IoOutcome outcome = d.to.try_write(rest);
+    if (outcome.status == net::IoStatus::Ok) {
+      d.begin += outcome.bytes;
+      continue;
+    }
+    if (outcome.status == net::IoStatus::WouldBlock) {
+      if (d.blocked_since == Clock::time_point::max()) d.blocked_since = Clock::now();
+      d.state = State::Writing;
+      ++pending_;
+      d.to.async_wait_writable([this, &d](std::error_code ec) {
+        --pending_;
+        if (ending_) return operation_done();
+        if (ec) return finish(d.side == Side::FromClient ? RelayEnd::ServerClosed : RelayEnd::ClientFailed);
+        write(d);
+      });
+      return;
+    }
+    if (d.side == Side::FromServer) return finish(RelayEnd::ClientFailed);
+    // The server takes no more, but its last words (a FATAL) may still be on their way: they end the relay.
+    d.buffer.reset();
+    d.state = State::Stopped;
+    return;
+  }
+  if (d.blocked_since != Clock::time_point::max()) {
+    if (d.side == Side::FromServer) tracker_.on_stall(Clock::now() - d.blocked_since);
+    d.blocked_since = Clock::time_point::max();
+    d.moved = true;
+  }
+  if (d.side == Side::FromServer) {
+    if (from_client_.state == State::Held && !tracker_.full()) read(from_client_);
+    return read(d);
+  }
+  if (client_gone_) return client_left(d, client_end_);
+  if (d.last) {
+    d.buffer.reset();
+    d.state = State::Stopped;
+    return;
+  }
+  if (tracker_.full()) {
+    d.state = State::Held;
+    return;
+  }
+  read(d);
+}
+
+void Relay::on_end_of_file(Direction& d) {
+  if (d.side == Side::FromServer) return finish(client_gone_ ? client_end_ : RelayEnd::ServerClosed);
+  client_gone_ = true;
+  client_left(d, RelayEnd::ClientClosed);
+}
+
+// The client sends no more. With nothing owed to it the session is over and the server may serve another;
+// else the server gets the same end, so that it finishes, rolls back or complains just as it would have with
+// that client.
+void Relay::client_left(Direction& d, RelayEnd end) {
+  client_end_ = end;
+  d.buffer.reset();
+  d.state = State::Stopped;
+  if (tracker_.ready_for_reset()) return finish(end);
+  if (end == RelayEnd::ClientTerminated) {
+    const net::IoOutcome outcome = d.to.try_write(as_bytes(kTerminate));
+    if (outcome.status == net::IoStatus::Ok && outcome.bytes == kTerminate.size()) return;
+  }
+  d.to.shutdown_send();
+}
+
+void Relay::finish(RelayEnd end) {
+  if (ending_) return;
+  ending_ = true;
+  end_ = end;
+  from_client_.from.cancel();
+  to_client_.from.cancel();
+  // Counted as an operation, so that the completion never runs inside the caller.
+  ++pending_;
+  asio::post(from_client_.from.get_executor(), [this] {
+    --pending_;
+    operation_done();
+  });
+}
+
+void Relay::operation_done() {
+  if (pending_ > 0) return;
+  from_client_.buffer.reset();
+  to_client_.buffer.reset();
+  const Completion done = std::move(done_);
+  done(end_);
+}
+
+}  // namespace sluice::router

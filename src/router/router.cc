@@ -1,0 +1,190 @@
+#include "router/router.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include <asio/co_spawn.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/experimental/as_tuple.hpp>
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include "config/match.h"
+#include "router/derive.h"
+#include "router/random.h"
+#include "router/telemetry_names.h"
+#include "router/version.h"
+#include "telemetry/log.h"
+
+namespace sluice::router {
+namespace {
+
+std::size_t thread_count(const config::Options& options) {
+  return options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+// The server itself does not answer, rather than answering what does not suit us.
+bool is_unreachable(cluster::DownReason reason) {
+  return reason == cluster::DownReason::ConnectFailed || reason == cluster::DownReason::ProbeTimeout;
+}
+
+protocol::ErrorFields server_is_gone() {
+  return {"FATAL", "08006", "the server of this session does not answer any more", "",
+          "Connect again; the router assigns another server."};
+}
+
+}  // namespace
+
+Router::Router(std::string config_path, std::shared_ptr<const config::Config> config)
+    : config_path_(std::move(config_path)),
+      initial_(std::move(config)),
+      signals_(control_),
+      sweep_timer_(control_),
+      tasks_(control_.get_executor()) {
+  random_bytes(mock_secret_);
+}
+
+Router::~Router() = default;
+
+std::optional<std::string> Router::open() {
+  const config::Options& options = initial_->options;
+  if (const auto done = log::configure(log_settings(options)); !done)
+    return "cannot open the log: " + done.error().code.message();
+  std::string problem;
+  std::optional<Materials> materials = load_materials(*initial_, mock_secret_, problem);
+  if (!materials) return problem;
+  admission_ = std::make_unique<Admission>(config::pool_config(*initial_), session_limits(initial_));
+  telemetry_ = std::make_unique<telemetry::Registry>(names_.update(*initial_, *admission_));
+  control_metrics_ = &telemetry_->add_thread();
+  const SnapshotPtr snapshot =
+      make_snapshot(initial_, *std::move(materials), *admission_, names_, mock_secret_);
+  snapshot_ = snapshot;
+  directory_ = std::make_unique<ServerDirectory>(control_, *snapshot, *control_metrics_);
+  shared_ = std::make_unique<Shared>(*admission_, *directory_);
+  shared_->server_failed = [this](ServerId server, std::string) {
+    asio::post(control_,
+               [this, name = this->snapshot()->server_name(server)] { monitor_->session_failed(name); });
+  };
+  for (std::size_t i = 0; i < thread_count(options); ++i)
+    shared_->workers.push_back(
+        std::make_unique<Worker>(*shared_, static_cast<unsigned>(i), snapshot, telemetry_->add_thread()));
+  for (const auto& worker : shared_->workers)
+    if (!worker->listen(problem)) return problem;
+
+  view_ = std::make_unique<View>(*this, control_.get_executor());
+  if (options.admin_port > 0) {
+    admin::HttpAdmin::Settings http;
+    http.address = options.admin_addr;
+    http.port = static_cast<std::uint16_t>(options.admin_port);
+    http_ = std::make_unique<admin::HttpAdmin>(control_.get_executor(), std::move(http), *view_,
+                                               [this] { return telemetry_->exposition(); });
+    if (!http_->start(problem)) return problem;
+  }
+  telemetry_->add_sampler([this](telemetry::Samples& samples) { sample(samples); });
+  return std::nullopt;
+}
+
+int Router::run() {
+  watch_servers();
+  for (const auto& worker : shared_->workers)
+    worker->start(std::make_unique<View>(*this, worker->context().get_executor()));
+  tasks_.spawn("signals", handle_signals());
+  tasks_.spawn("sweep", sweep());
+  log::info("ready", {{"version", kVersion},
+                      {"threads", shared_->workers.size()},
+                      {"replicas", snapshot()->config->replicas.size()},
+                      {"policy", config::word_of(snapshot()->options().policy)}});
+  control_.run();
+  for (const auto& worker : shared_->workers)
+    worker->join();
+  log::info("stopped");
+  return 0;
+}
+
+SnapshotPtr Router::snapshot() const {
+  const std::lock_guard lock(mutex_);
+  return snapshot_;
+}
+
+void Router::watch_servers() {
+  monitor_ = std::make_unique<cluster::HealthMonitor>(
+      control_.get_executor(), [this](const cluster::ServerHealth& health) { server_changed(health); },
+      [this](const cluster::ServerHealth& health, bool ok) {
+        control_metrics_->count(telemetry::metric::health_probes_total, label_of(health),
+                                ok ? telemetry::OkOrFailed::Ok : telemetry::OkOrFailed::Failed);
+        const std::lock_guard lock(mutex_);
+        health_.insert_or_assign(health.name, health);
+      });
+  monitor_->configure(monitored_servers(*snapshot()), monitor_settings(snapshot()->options()));
+}
+
+telemetry::ServerLabel Router::label_of(const cluster::ServerHealth& health) const {
+  if (health.role == cluster::ServerRole::Primary) return telemetry::ServerLabel::primary();
+  const auto id = admission_->find_replica(health.name);
+  return id ? telemetry::ServerLabel(*id) : telemetry::ServerLabel::primary();
+}
+
+void Router::server_changed(const cluster::ServerHealth& health) {
+  {
+    const std::lock_guard lock(mutex_);
+    health_.insert_or_assign(health.name, health);
+  }
+  control_metrics_->count(telemetry::metric::health_changes_total, label_of(health));
+  const auto replica = admission_->find_replica(health.name);
+  const ServerId server =
+      health.role == cluster::ServerRole::Primary || !replica ? kPrimary : ServerId(replica->value());
+  if (server != kPrimary) admission_->set_up(*replica, health.status.up);
+  if (health.status.up) return;
+  shared_->pool.drop(server);
+  if (!is_unreachable(health.status.reason)) return;
+  // Whoever waits for a server that answers nothing any more would wait for ever.
+  const auto on_server = [server](const Session& session) { return session.on_server(server); };
+  for (const auto& worker : shared_->workers)
+    worker->end_sessions(on_server, server_is_gone(), telemetry::CloseReason::ReplicaDown);
+}
+
+void Router::sample(telemetry::Samples& samples) const {
+  using namespace telemetry;
+  const policy::Snapshot pools = admission_->snapshot();
+  for (const policy::ReplicaSnapshot& replica : pools.replicas) {
+    samples.set(metric::replica_up, replica.up ? 1 : 0, replica.id);
+    samples.set(metric::replica_draining, replica.draining ? 1 : 0, replica.id);
+    samples.set(metric::replica_in_pool, 1, replica.id, PoolLabel(replica.pool));
+    samples.set(metric::replica_borrowed, replica.borrowed ? 1 : 0, replica.id);
+  }
+  std::map<std::string, cluster::ServerHealth> known;
+  {
+    const std::lock_guard lock(mutex_);
+    known = health_;
+  }
+  const auto seconds = [](auto duration) { return std::chrono::duration<double>(duration).count(); };
+  for (const auto& [name, health] : known) {
+    const ServerLabel server = label_of(health);
+    if (health.role == cluster::ServerRole::Primary)
+      samples.set(metric::replica_up, health.status.up ? 1 : 0, server);
+    if (health.lag_bytes)
+      samples.set(metric::replica_lag_bytes, static_cast<double>(*health.lag_bytes), server);
+    if (health.lag) samples.set(metric::replica_lag_seconds, seconds(*health.lag), server);
+    if (health.probe_times.count() == 0) continue;
+    samples.set(metric::replica_probe_seconds, seconds(health.probe_times.last()), server,
+                ProbeStatistic::Last);
+    samples.set(metric::replica_probe_seconds, seconds(health.probe_times.median()), server,
+                ProbeStatistic::Median);
+    samples.set(metric::replica_probe_seconds, seconds(health.probe_times.minimum()), server,
+                ProbeStatistic::Minimum);
+    samples.set(metric::replica_probe_seconds, seconds(health.probe_times.ewma()), server,
+                ProbeStatistic::Ewma);
+  }
+  samples.set(metric::threads, static_cast<double>(shared_->workers.size()));
+}
+
+std::optional<cluster::ServerHealth> Router::health(const std::string& server) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = health_.find(server);
+  return found == health_.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace sluice::router

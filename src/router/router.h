@@ -1,0 +1,96 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <asio/awaitable.hpp>
+#include <asio/io_context.hpp>
+#include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "admin/http_admin.h"
+#include "admin/router_view.h"
+#include "cluster/monitor.h"
+#include "config/config.h"
+#include "net/task_group.h"
+#include "router/server_directory.h"
+#include "router/shared.h"
+#include "router/snapshot.h"
+#include "router/telemetry_names.h"
+#include "router/view.h"
+#include "router/worker.h"
+#include "telemetry/registry.h"
+
+namespace sluice::router {
+
+// The whole router in one process: worker threads with the sessions, and a control thread (the caller of
+// run()) with signals, health checks, auth_query, reload and the HTTP admin.
+class Router {
+ public:
+  Router(std::string config_path, std::shared_ptr<const config::Config> config);
+  Router(const Router&) = delete;
+  Router& operator=(const Router&) = delete;
+  ~Router();
+
+  // Opens the listening sockets and everything else that can fail. On an error, a sentence that says what and
+  // why.
+  std::optional<std::string> open();
+  // Serves until a signal or SHUTDOWN ends it. Returns the exit code.
+  int run();
+  // Begins the shutdown, from any thread; run() then returns.
+  void request_shutdown(admin::ShutdownMode mode);
+
+  // For the views; any thread unless said otherwise.
+  Shared& shared() noexcept { return *shared_; }
+  const telemetry::Registry& telemetry() const noexcept { return *telemetry_; }
+  SnapshotPtr snapshot() const;
+  asio::io_context& control() noexcept { return control_; }
+  admin::StateRow state() const;
+  std::optional<cluster::ServerHealth> health(const std::string& server) const;
+  // On the control thread: all or nothing; see admin::RouterView::reload.
+  admin::CommandResult reload();
+
+ private:
+  asio::awaitable<void> handle_signals();
+  asio::awaitable<void> sweep();
+  asio::awaitable<void> drain();
+  void apply(std::shared_ptr<const config::Config> config, Materials materials);
+  void watch_servers();
+  void server_changed(const cluster::ServerHealth& health);
+  telemetry::ServerLabel label_of(const cluster::ServerHealth& health) const;
+  void sample(telemetry::Samples& samples) const;
+
+  const std::string config_path_;
+  const std::shared_ptr<const config::Config> initial_;
+  const std::chrono::system_clock::time_point started_ = std::chrono::system_clock::now();
+  std::array<std::byte, 32> mock_secret_{};
+  asio::io_context control_{1};
+
+  mutable std::mutex mutex_;  // of the next three
+  SnapshotPtr snapshot_;
+  std::chrono::system_clock::time_point loaded_ = started_;
+  std::map<std::string, cluster::ServerHealth> health_;  // by the server's name
+
+  TelemetryNames names_;
+  std::unique_ptr<Admission> admission_;
+  std::unique_ptr<telemetry::Registry> telemetry_;
+  telemetry::ThreadMetrics* control_metrics_ = nullptr;  // the control thread's, owned by the registry
+  std::unique_ptr<ServerDirectory> directory_;
+  std::unique_ptr<Shared> shared_;
+  std::unique_ptr<View> view_;
+  std::unique_ptr<cluster::HealthMonitor> monitor_;
+  std::unique_ptr<admin::HttpAdmin> http_;
+  asio::signal_set signals_;
+  asio::steady_timer sweep_timer_;
+  std::chrono::steady_clock::time_point drain_until_{};
+  bool stopped_ = false;
+  net::TaskGroup tasks_;
+};
+
+}  // namespace sluice::router

@@ -1,0 +1,184 @@
+// What a running router does beside its sessions: signals, reload, the end, and housekeeping.
+
+#include <csignal>
+#include <utility>
+
+#include <asio/experimental/as_tuple.hpp>
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include "config/diff.h"
+#include "router/derive.h"
+#include "router/router.h"
+#include "telemetry/log.h"
+
+namespace sluice::router {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kSweep = 1s;
+constexpr auto kDrainPoll = 50ms;
+
+}  // namespace
+
+asio::awaitable<void> Router::handle_signals() {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  for (const int signal : {SIGHUP, SIGTERM, SIGINT, SIGQUIT, SIGUSR1})
+    signals_.add(signal);
+  for (;;) {
+    const auto [ec, signal] = co_await signals_.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
+    if (ec) co_return;
+    switch (signal) {
+      case SIGHUP:
+        (void)reload();
+        break;
+      case SIGUSR1:
+        (void)log::reopen();
+        break;
+      case SIGTERM:
+      case SIGINT:
+        // The second one is meant: whoever sends it does not want to wait.
+        request_shutdown(shared_->shutting_down.load() ? admin::ShutdownMode::Immediate
+                                                       : admin::ShutdownMode::WaitForClients);
+        break;
+      default:
+        request_shutdown(admin::ShutdownMode::Immediate);
+        break;
+    }
+  }
+}
+
+void Router::request_shutdown(admin::ShutdownMode mode) {
+  asio::post(control_, [this, mode] {
+    if (mode == admin::ShutdownMode::Immediate) drain_until_ = std::chrono::steady_clock::time_point::min();
+    if (shared_->shutting_down.exchange(true)) return;
+    if (mode != admin::ShutdownMode::Immediate)
+      drain_until_ = std::chrono::steady_clock::now() + snapshot()->options().drain_timeout;
+    log::info("shutting down", {{"sessions", admission_->session_count()},
+                                {"seconds_at_most", snapshot()->options().drain_timeout}});
+    tasks_.spawn("drain", drain());
+  });
+}
+
+// No new clients; the sessions that are open may end by themselves until the deadline; then everything ends.
+asio::awaitable<void> Router::drain() {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  for (const auto& worker : shared_->workers)
+    worker->stop_accepting();
+  asio::steady_timer timer(control_);
+  while (admission_->session_count() > 0 && std::chrono::steady_clock::now() < drain_until_) {
+    timer.expires_after(kDrainPoll);
+    co_await timer.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
+  }
+  if (const std::size_t left = admission_->session_count(); left > 0)
+    log::warning("sessions ended by the shutdown", {{"sessions", left}});
+  for (const auto& worker : shared_->workers)
+    worker->stop();
+  while (shared_->workers_running.load() > 0) {
+    timer.expires_after(kDrainPoll);
+    co_await timer.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
+  }
+  shared_->pool.drop_all();
+  if (http_) co_await http_->stop();
+  asio::error_code ignored;
+  signals_.cancel(ignored);
+  co_await monitor_->stop();
+  stopped_ = true;
+  sweep_timer_.cancel();
+}
+
+asio::awaitable<void> Router::sweep() {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  while (!stopped_) {
+    sweep_timer_.expires_after(kSweep);
+    co_await sweep_timer_.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
+    shared_->pool.sweep(snapshot()->pool_limits, std::chrono::steady_clock::now());
+  }
+}
+
+admin::CommandResult Router::reload() {
+  config::LoadOutcome outcome = config::load(config_path_);
+  admin::CommandResult result;
+  for (const config::Problem& problem : outcome.problems) {
+    const std::string text = config::to_string(problem);
+    if (problem.severity == config::Severity::Warning) {
+      result.notes.push_back(text);
+    } else if (result.message.empty()) {
+      result.message = text;
+    } else {
+      result.detail += (result.detail.empty() ? "" : "\n") + text;
+    }
+  }
+  const SnapshotPtr old = snapshot();
+  // Whatever can fail is done before anything changes: all or nothing.
+  std::optional<Materials> materials;
+  if (outcome.config) {
+    const auto fixed = config::needing_restart(config::diff(*snapshot()->config, *outcome.config));
+    if (fixed.empty()) {
+      materials = load_materials(*outcome.config, mock_secret_, result.message);
+    } else {
+      result.message = fixed.front().key + " cannot be changed while the router runs";
+      for (const config::Change& change : fixed)
+        result.detail += change.key + ": " + change.from + " would become " + change.to + "\n";
+    }
+  }
+  const bool ok = materials.has_value();
+  if (ok) apply(outcome.config, *std::move(materials));
+  control_metrics_->count(telemetry::metric::reloads_total,
+                          ok ? telemetry::OkOrFailed::Ok : telemetry::OkOrFailed::Failed);
+  if (!ok) {
+    result.sqlstate = "F0000";
+    result.hint =
+        "The configuration in use was kept. `sluice check -c " + config_path_ + "` lists every problem.";
+    log::error("reload failed", {{"file", config_path_}, {"reason", result.message}});
+    return result;
+  }
+  log::info("reloaded", {{"file", config_path_}});
+  return result;
+}
+
+void Router::apply(std::shared_ptr<const config::Config> config, Materials materials) {
+  admission_->reconfigure(config::pool_config(*config), session_limits(config));
+  telemetry_->set_names(names_.update(*config, *admission_));
+  const SnapshotPtr made = make_snapshot(config, std::move(materials), *admission_, names_, mock_secret_);
+  (void)log::configure(log_settings(made->options()));
+  {
+    const std::lock_guard lock(mutex_);
+    snapshot_ = made;
+    loaded_ = std::chrono::system_clock::now();
+  }
+  control_metrics_->fit(telemetry_->extents());
+  for (const auto& worker : shared_->workers)
+    worker->replace_snapshot(made, telemetry_->extents());
+  directory_->reconfigure(*made);
+  monitor_->configure(monitored_servers(*made), monitor_settings(made->options()));
+}
+
+admin::StateRow Router::state() const {
+  admin::StateRow row;
+  row.shutting_down = shared_->shutting_down.load();
+  row.started = started_;
+  {
+    const std::lock_guard lock(mutex_);
+    row.config_loaded = loaded_;
+  }
+  const bool primary_up = [&] {
+    const SnapshotPtr current = snapshot();
+    const auto primary = current->servers.find(kPrimary);
+    if (primary == current->servers.end()) return false;
+    const auto known = health(primary->second.name);
+    return known && known->status.up;
+  }();
+  row.ready = !row.shutting_down && (admission_->any_live() || primary_up);
+  if (row.shutting_down) {
+    row.reason = "shutting down";
+  } else if (!row.ready) {
+    row.reason = "no server is alive";
+  }
+  return row;
+}
+
+}  // namespace sluice::router

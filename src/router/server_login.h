@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <asio/awaitable.hpp>
+
+#include "protocol/error_response.h"
+#include "protocol/server_login.h"
+#include "router/server_connection.h"
+#include "router/snapshot.h"
+
+namespace sluice::router {
+
+// What a server connection is opened for.
+struct ServerRequest {
+  ServerId server;
+  std::vector<std::pair<std::string, std::string>> parameters;  // user, database and the rest, in order
+  protocol::ServerCredentials credentials;
+};
+
+// Why a server connection could not be had.
+struct ServerFailure {
+  enum class Kind {
+    Unreachable,  // no TCP connection, no TLS, silence: the server is to be doubted
+    Refused,      // the server answered with an error of its own, in `error`
+    NotReady,     // the server answered that it starts up, shuts down or has no room (57P03, 57P01, 53300)
+    Unsupported,  // it asked for something that we cannot do, said in `error`
+  };
+  Kind kind;
+  protocol::ErrorFields error;  // what the client may be told
+  std::string reason;           // for the log
+};
+
+// Opens and logs in one connection, under `server_connect_timeout` as a whole, start-up included.
+// Another TLS mode is tried on a connection of its own where sslmode allows it (`allow`, `prefer`).
+asio::awaitable<std::variant<ServerConnection, ServerFailure>> open_server_connection(SnapshotPtr snapshot,
+                                                                                      ServerRequest request);
+
+}  // namespace sluice::router

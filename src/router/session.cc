@@ -1,0 +1,273 @@
+#include "router/session.h"
+
+#include <utility>
+
+#include <asio/async_result.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+#include <openssl/crypto.h>
+
+#include "pgclient/call_on.h"
+#include "router/cancel.h"
+#include "router/classify.h"
+#include "router/console_session.h"
+#include "router/worker.h"
+#include "telemetry/log.h"
+
+namespace sluice::router {
+namespace {
+
+using protocol::ErrorFields;
+namespace metric = telemetry::metric;
+
+ErrorFields fatal(std::string sqlstate, std::string message) {
+  return {"FATAL", std::move(sqlstate), std::move(message), "", ""};
+}
+
+// PgBouncer's texts, which its users' alerts look for, with PostgreSQL's SQLSTATE.
+ErrorFields limit_reached(const std::string& limit) {
+  const std::string what =
+      limit == "max_client_conn" ? "no more connections allowed" : "client connections exceeded";
+  return {"FATAL", "53300", what + " (" + limit + ")", "",
+          "Close sessions, or raise the limit in the router's configuration."};
+}
+
+telemetry::RejectReason reason_of_limit(const std::string& limit) {
+  if (limit == "max_client_conn") return telemetry::RejectReason::MaxClientConn;
+  if (limit == "max_user_client_connections") return telemetry::RejectReason::MaxUserConnections;
+  if (limit == "max_db_client_connections") return telemetry::RejectReason::MaxDatabaseConnections;
+  return telemetry::RejectReason::MaxClassSessions;
+}
+
+bool same_secret(const Bytes& a, const Bytes& b) {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+}  // namespace
+
+Session::Session(Worker& worker, net::Stream client, std::string listener)
+    : worker_(worker),
+      snapshot_(worker.snapshot()),
+      client_(std::move(client)),
+      peer_(net::peer_address(client_.socket())),
+      listener_(std::move(listener)),
+      meter_(worker.metrics()),
+      connected_at_(std::chrono::system_clock::now()) {
+  tag_.id = SessionId(worker_.shared().next_session.fetch_add(1, std::memory_order_relaxed));
+  worker_.add(*this);
+}
+
+Session::~Session() {
+  SLUICE_ASSERT(cancels_in_flight_ == 0);
+  worker_.remove(*this);
+}
+
+asio::awaitable<void> Session::run() {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  Arrived arrived =
+      co_await receive_client(worker_.shared(), worker_.metrics(), snapshot_, client_, peer_, listener_);
+  if (stop_reason_) co_return;
+  if (arrived.cancel) {
+    const auto& workers = worker_.shared().workers;
+    Worker& owner = *workers[Worker::index_of(arrived.cancel->process_id, workers.size())];
+    // Answered only when the cancel has been delivered: a client may rely on that, as with PostgreSQL.
+    (void)co_await pgclient::call_on<bool>(
+        owner.context().get_executor(),
+        [&owner, request = *arrived.cancel] { return owner.cancel(request); });
+    co_return;
+  }
+  if (!arrived.client) co_return;
+  ClientIdentity identity = *std::move(arrived.client);
+  tag_.user = identity.startup.user;
+  tag_.database = identity.startup.database;
+  application_name_ = parameter(identity.startup, "application_name");
+  if (console_database(tag_.database)) {
+    phase_ = Phase::Console;
+    co_await run_console(worker_, snapshot_, client_, std::move(identity));
+    co_return;
+  }
+  phase_ = Phase::Waiting;
+  co_await run_on_server(std::move(identity));
+}
+
+asio::awaitable<void> Session::run_on_server(ClientIdentity identity) {
+  Shared& shared = worker_.shared();
+  const Classified classified = co_await classify(shared, snapshot_, identity, peer_, listener_);
+  if (classified.refusal) {
+    reject(telemetry::RejectReason::UnknownDatabase);
+    co_return co_await tell(std::move(identity.output), *classified.refusal);
+  }
+  tag_.priority = classified.priority;
+  tag_.host = classified.host;
+  if (const auto limit = shared.admission.enter(tag_)) {
+    reject(reason_of_limit(*limit));
+    log::warning(
+        "session refused",
+        {{"session", id().value()}, {"limit", *limit}, {"user", tag_.user}, {"database", tag_.database}});
+    co_return co_await tell(std::move(identity.output), limit_reached(*limit));
+  }
+  std::optional<ErrorFields> refusal;
+  if (classified.primary) {
+    refusal = co_await connect_primary(identity, classified.server_database);
+  } else {
+    refusal = co_await assign(identity, classified.server_database);
+  }
+  if (stop_reason_) refusal = stop_reason_;
+  RelayEnd end = RelayEnd::ClientFailed;
+  if (refusal) {
+    reject(refusal->sqlstate == "57P03" ? telemetry::RejectReason::NoReplica
+                                        : telemetry::RejectReason::ServerLogin);
+    co_await tell(std::move(identity.output), *std::move(refusal));
+  } else {
+    begin_accounting(snapshot_->database_label(classified.database));
+    Bytes unread = std::move(identity.unread);
+    if (co_await greet(std::move(identity))) {
+      log_begin();
+      end = co_await relay(std::move(unread));
+      co_await finish(end);
+      log_end(end);
+    }
+    end_accounting(end);
+  }
+  phase_ = Phase::Ending;
+  client_.close();
+  if (granted_) shared.admission.close(granted_->replica, granted_->counted_in);
+  shared.admission.leave(tag_);
+  co_await give_server_back(end);
+}
+
+asio::awaitable<RelayEnd> Session::relay(Bytes unread) {
+  phase_ = Phase::Relaying;
+  tracker_.emplace();
+  relay_.emplace(client_, server_->stream, *tracker_, worker_.buffers(), meter_);
+  const RelayEnd end = co_await asio::async_initiate<const asio::use_awaitable_t<>, void(RelayEnd)>(
+      [this](auto handler, const Bytes& first) {
+        // std::function wants a copyable callable.
+        auto shared_handler = std::make_shared<decltype(handler)>(std::move(handler));
+        relay_->start(first, [shared_handler](RelayEnd e) { std::move (*shared_handler)(e); });
+      },
+      asio::use_awaitable, unread);
+  relay_.reset();
+  co_return end;
+}
+
+void Session::stop(ErrorFields why, telemetry::CloseReason cause) {
+  if (stop_reason_) return;
+  stop_reason_ = std::move(why);
+  stop_cause_ = cause;
+  switch (phase_) {
+    case Phase::LoggingIn:
+    case Phase::Console:
+      client_.close();
+      break;
+    case Phase::Waiting:  // looks at stop_reason_ before it goes on
+    case Phase::Ending:
+      break;
+    case Phase::Relaying:
+      if (relay_) relay_->stop();
+      break;
+  }
+}
+
+void Session::tick(Clock::time_point now) {
+  if (!relay_) return;
+  meter_.flush();
+  if (stop_reason_) return;
+  relay_->tick(now);
+  enforce_time_limits(now);
+}
+
+void Session::enforce_time_limits(Clock::time_point now) {
+  const config::Options& options = snapshot_->options();
+  const auto passed = [now](Clock::time_point since, std::chrono::seconds limit) {
+    return limit.count() > 0 && now - since >= limit;
+  };
+  if (relay_->client_stalled_since() != Clock::time_point::max() &&
+      passed(relay_->client_stalled_since(), options.write_stall_timeout))
+    return stop(fatal("57P05", "the client took no bytes for too long (write_stall_timeout)"),
+                telemetry::CloseReason::WriteStallTimeout);
+  if (tracker_->owes_answer()) return;
+  if (tracker_->transaction_status() == 'I') {
+    if (passed(relay_->last_activity(), options.client_idle_timeout))
+      stop(fatal("57P05", "terminating connection due to client_idle_timeout"),
+           telemetry::CloseReason::ClientIdleTimeout);
+  } else if (passed(relay_->last_activity(), options.idle_transaction_timeout)) {
+    stop(fatal("25P03", "terminating connection due to idle transaction timeout"),
+         telemetry::CloseReason::IdleTransactionTimeout);
+  }
+}
+
+asio::awaitable<void> Session::cancel(Bytes secret) {
+  if (!same_secret(secret, secret_)) {
+    worker_.metrics().count(metric::cancels_total, telemetry::CancelResult::UnknownKey);
+    co_return;
+  }
+  if (phase_ != Phase::Relaying || !server_ || server_->secret.empty() || !tracker_->owes_answer()) {
+    worker_.metrics().count(metric::cancels_total, telemetry::CancelResult::NothingRunning);
+    co_return;
+  }
+  ++cancels_in_flight_;
+  const CancelTarget target{server_->server, server_->process_id, server_->secret};
+  const auto sent = co_await send_cancel(snapshot_, target, snapshot_->options().cancel_wait_timeout);
+  worker_.metrics().count(metric::cancels_total,
+                          sent ? telemetry::CancelResult::Forwarded : telemetry::CancelResult::Failed);
+  --cancels_in_flight_;
+}
+
+telemetry::ServerLabel Session::server_label() const {
+  return granted_ ? telemetry::ServerLabel(granted_->replica) : telemetry::ServerLabel::primary();
+}
+
+void Session::begin_accounting(telemetry::DatabaseLabel database) {
+  telemetry::ThreadMetrics& metrics = worker_.metrics();
+  const telemetry::PoolLabel pool =
+      granted_ ? telemetry::PoolLabel(granted_->pool) : telemetry::PoolLabel::primary();
+  meter_.begin(tag_.priority, pool, server_label(), database);
+  metrics.count(metric::sessions_opened_total, tag_.priority, server_label());
+  metrics.change(metric::sessions, 1, tag_.priority, server_label());
+  metrics.count(metric::server_assignments_total, database);
+  metrics.count(metric::client_logins_total, database);
+  metrics.record(metric::session_start_seconds, std::chrono::system_clock::now() - connected_at_,
+                 tag_.priority);
+}
+
+void Session::end_accounting(RelayEnd end) {
+  meter_.flush();
+  telemetry::ThreadMetrics& metrics = worker_.metrics();
+  metrics.change(metric::sessions, -1, tag_.priority, server_label());
+  metrics.count(metric::sessions_closed_total, close_reason(end));
+}
+
+telemetry::CloseReason Session::close_reason(RelayEnd end) const {
+  switch (end) {
+    case RelayEnd::ClientTerminated:
+      return telemetry::CloseReason::ClientTerminate;
+    case RelayEnd::ClientClosed:
+    case RelayEnd::ClientFailed:
+      return telemetry::CloseReason::ClientDisconnect;
+    case RelayEnd::ServerClosed:
+      return tracker_ && tracker_->fatal_seen() ? telemetry::CloseReason::ServerFatal
+                                                : telemetry::CloseReason::ServerDisconnect;
+    case RelayEnd::Stopped:
+      return stop_cause_;
+  }
+  return telemetry::CloseReason::Internal;
+}
+
+void Session::reject(telemetry::RejectReason reason) {
+  worker_.metrics().count(metric::sessions_rejected_total, reason);
+}
+
+void Session::log_begin() {
+  if (!snapshot_->options().log_connections) return;
+  log::info("session opened", {{"session", id().value()},
+                               {"user", tag_.user},
+                               {"database", tag_.database},
+                               {"class", snapshot_->class_name(tag_.priority)},
+                               {"host", tag_.host},
+                               {"peer", net::to_string(peer_)},
+                               {"server", snapshot_->server_name(server_->server)},
+                               {"outcome", granted_ ? policy::outcome_name(granted_->outcome) : "primary"}});
+}
+
+}  // namespace sluice::router

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <asio/awaitable.hpp>
+
+#include "admin/router_view.h"
+#include "net/socket_address.h"
+#include "net/stream.h"
+#include "protocol/error_response.h"
+#include "protocol/session_tracker.h"
+#include "router/admission.h"
+#include "router/client_login.h"
+#include "router/ids.h"
+#include "router/relay.h"
+#include "router/server_connection.h"
+#include "router/server_login.h"
+#include "router/session_meter.h"
+#include "router/snapshot.h"
+
+namespace sluice::router {
+
+class Worker;
+
+// One client connection, from accept to its end: start-up and authentication, then a cancel, the console, or
+// a session on a server (classified, admitted, relayed, its server connection reset and kept). Lives and dies
+// on one thread, in the coroutine frame of run().
+class Session {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Session(Worker& worker, net::Stream client, std::string listener);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session();
+
+  asio::awaitable<void> run();
+
+  // Ends the session: the client is told `why` if it is between two messages and listening.
+  void stop(protocol::ErrorFields why, telemetry::CloseReason cause);
+  // About once a second: limits on time, and buffers of a session that went quiet.
+  void tick(Clock::time_point now);
+
+  SessionId id() const noexcept { return tag_.id; }
+  const SessionTag& tag() const noexcept { return tag_; }
+  bool on_server(ServerId server) const noexcept { return server_ && server_->server == server; }
+  bool console() const noexcept { return phase_ == Phase::Console; }
+  bool logged_in() const noexcept { return phase_ != Phase::LoggingIn; }
+  admin::ConnectionRow client_row(admin::WallTime now) const;
+  std::optional<admin::ConnectionRow> server_row(admin::WallTime now) const;
+
+  // Of the BackendKeyData that its client has; 0 before.
+  std::int32_t process_id() const noexcept { return process_id_; }
+  // Cancels the running query if there is one and the secret is right. The session's end waits for it.
+  asio::awaitable<void> cancel(Bytes secret);
+
+ private:
+  enum class Phase { LoggingIn, Console, Waiting, Relaying, Ending };
+
+  asio::awaitable<void> run_on_server(ClientIdentity identity);
+  // session_assign.cc
+  asio::awaitable<std::optional<protocol::ErrorFields>> assign(const ClientIdentity& identity,
+                                                               const std::string& database);
+  asio::awaitable<std::optional<protocol::ErrorFields>> connect_primary(const ClientIdentity& identity,
+                                                                        const std::string& database);
+  asio::awaitable<std::optional<ServerFailure>> connect(const ClientIdentity& identity, ServerId server,
+                                                        const std::string& database);
+  asio::awaitable<bool> greet(ClientIdentity identity);
+  // session_end.cc
+  asio::awaitable<void> finish(RelayEnd end);
+  asio::awaitable<void> give_server_back(RelayEnd end);
+  asio::awaitable<void> tell(Bytes before, protocol::ErrorFields error);
+  void log_end(RelayEnd end);
+
+  asio::awaitable<RelayEnd> relay(Bytes unread);
+  void enforce_time_limits(Clock::time_point now);
+  telemetry::ServerLabel server_label() const;
+  void begin_accounting(telemetry::DatabaseLabel database);
+  void end_accounting(RelayEnd end);
+  telemetry::CloseReason close_reason(RelayEnd end) const;
+  void reject(telemetry::RejectReason reason);
+  void log_begin();
+
+  Worker& worker_;
+  SnapshotPtr snapshot_;
+  net::Stream client_;
+  net::SocketAddress peer_;
+  std::string listener_;
+  SessionTag tag_;
+  std::string application_name_;
+  Phase phase_ = Phase::LoggingIn;
+  std::optional<Admission::Granted> granted_;
+  std::optional<ServerConnection> server_;
+  std::optional<protocol::SessionTracker> tracker_;
+  std::optional<Relay> relay_;
+  SessionMeter meter_;
+  std::optional<protocol::ErrorFields> stop_reason_;
+  telemetry::CloseReason stop_cause_ = telemetry::CloseReason::Internal;
+  std::int32_t process_id_ = 0;
+  Bytes secret_;
+  int cancels_in_flight_ = 0;
+  admin::WallTime connected_at_;
+};
+
+}  // namespace sluice::router

@@ -1,0 +1,186 @@
+// How a session gets its server connection: the policy's choice, retries, and the greeting to the client.
+
+#include <algorithm>
+#include <utility>
+
+#include <asio/experimental/as_tuple.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include "net/deadline.h"
+#include "protocol/backend_messages.h"
+#include "router/random.h"
+#include "router/recycle.h"
+#include "router/server_login.h"
+#include "router/server_request.h"
+#include "router/session.h"
+#include "router/worker.h"
+#include "telemetry/log.h"
+
+namespace sluice::router {
+namespace {
+
+using namespace std::chrono_literals;
+using protocol::ErrorFields;
+namespace metric = telemetry::metric;
+
+// How often a session that waits for a live replica asks again.
+constexpr auto kNoReplicaRetry = 100ms;
+// A protocol 3.0 client reads exactly this many secret bytes.
+constexpr std::size_t kShortSecretBytes = 4;
+constexpr std::size_t kLongSecretBytes = 32;
+
+ErrorFields no_replica() {
+  return {"FATAL", "57P03", "no replica is available", "",
+          "The router finds all replicas down or draining. Try again later."};
+}
+
+void count_changes(telemetry::ThreadMetrics& metrics, const std::vector<policy::RoleChange>& changes,
+                   policy::ClassId borrower) {
+  for (const policy::RoleChange& change : changes) {
+    if (change.kind == policy::ChangeKind::Borrow) {
+      metrics.count(metric::borrowings_total, borrower, telemetry::PoolLabel(change.from));
+    } else if (!change.from.is_mixed()) {
+      metrics.count(metric::returns_total, change.from.owner(), telemetry::PoolLabel(change.to));
+    }
+  }
+}
+
+telemetry::ConnectFailure connect_failure(ServerFailure::Kind kind) {
+  switch (kind) {
+    case ServerFailure::Kind::Unreachable:
+      return telemetry::ConnectFailure::Refused;
+    case ServerFailure::Kind::Refused:
+    case ServerFailure::Kind::Unsupported:
+      return telemetry::ConnectFailure::Login;
+    case ServerFailure::Kind::NotReady:
+      return telemetry::ConnectFailure::Other;
+  }
+  return telemetry::ConnectFailure::Other;
+}
+
+}  // namespace
+
+// Asks the policy until a replica has taken the session, none is left, or the failure is the session's own.
+asio::awaitable<std::optional<ErrorFields>> Session::assign(const ClientIdentity& identity,
+                                                            const std::string& database) {
+  Shared& shared = worker_.shared();
+  const config::Options& options = snapshot_->options();
+  const auto give_up_at =
+      Clock::now() + (options.no_replica == config::NoReplica::Wait ? options.no_replica_wait : 0s);
+  std::vector<policy::ReplicaId> failed;
+  ErrorFields last_error = no_replica();
+  for (;;) {
+    if (stop_reason_) co_return stop_reason_;
+    granted_ = shared.admission.admit(tag_, failed);
+    if (!granted_) {
+      worker_.metrics().count(metric::decisions_total, tag_.priority, policy::Outcome::Refused);
+      if (Clock::now() >= give_up_at) co_return last_error;
+      failed.clear();
+      asio::steady_timer timer(client_.get_executor(), kNoReplicaRetry);
+      co_await timer.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
+      continue;
+    }
+    worker_.metrics().count(metric::decisions_total, tag_.priority, granted_->outcome);
+    count_changes(worker_.metrics(), granted_->changes, tag_.priority);
+    const std::optional<ServerFailure> failure =
+        co_await connect(identity, ServerId(granted_->replica.value()), database);
+    if (!failure) co_return std::nullopt;
+    shared.admission.close(granted_->replica, granted_->counted_in);
+    failed.push_back(granted_->replica);
+    granted_.reset();
+    last_error = failure->error;
+    // What one server refuses for the session's own sake, the next would refuse too.
+    if (failure->kind == ServerFailure::Kind::Refused || failure->kind == ServerFailure::Kind::Unsupported)
+      co_return last_error;
+  }
+}
+
+asio::awaitable<std::optional<ErrorFields>> Session::connect_primary(const ClientIdentity& identity,
+                                                                     const std::string& database) {
+  if (!snapshot_->servers.contains(kPrimary))
+    co_return ErrorFields{"FATAL", "57P03", "no primary is configured", "",
+                          "Add `primary:` to the router's configuration or ask for target replicas."};
+  std::optional<ServerFailure> failure = co_await connect(identity, kPrimary, database);
+  if (!failure) co_return std::nullopt;
+  co_return std::move(failure->error);
+}
+
+// Takes an idle connection, or opens one, to that server.
+asio::awaitable<std::optional<ServerFailure>> Session::connect(const ClientIdentity& identity,
+                                                               ServerId server, const std::string& database) {
+  Shared& shared = worker_.shared();
+  const telemetry::ServerLabel label = server_label();
+  std::vector<ServerRequest> requests = server_requests(*snapshot_, identity, server, database, tag_, peer_);
+  const bool reuse =
+      snapshot_->options().server_reuse && identity.startup.replication == protocol::Replication::Off;
+  for (const ServerRequest& request : requests) {
+    const std::string key = pool_key(request);
+    while (reuse) {
+      std::optional<ServerPool::Idle> idle = shared.pool.take(key);
+      if (!idle) break;
+      Result<net::Stream> stream = net::Stream::adopt(client_.get_executor(), std::move(idle->stream));
+      if (!stream) continue;
+      ServerConnection connection{*std::move(stream),
+                                  server,
+                                  key,
+                                  idle->process_id,
+                                  std::move(idle->secret),
+                                  std::move(idle->parameters),
+                                  std::move(idle->user),
+                                  std::move(idle->database),
+                                  idle->opened_at};
+      if (!good_to_reuse(connection)) continue;
+      server_.emplace(std::move(connection));
+      worker_.metrics().count(metric::server_connections_reused_total, label);
+      co_return std::nullopt;
+    }
+  }
+  std::optional<ServerFailure> failure;
+  for (ServerRequest& request : requests) {
+    std::string key = reuse ? pool_key(request) : std::string();
+    const Clock::time_point began = Clock::now();
+    auto opened = co_await open_server_connection(snapshot_, std::move(request));
+    if (auto* connection = std::get_if<ServerConnection>(&opened)) {
+      connection->pool_key = std::move(key);
+      server_.emplace(std::move(*connection));
+      worker_.metrics().count(metric::server_connections_opened_total, label);
+      worker_.metrics().record(metric::server_connect_seconds, Clock::now() - began, label);
+      co_return std::nullopt;
+    }
+    failure = std::get<ServerFailure>(std::move(opened));
+    worker_.metrics().count(metric::server_connection_failures_total, label, connect_failure(failure->kind));
+    log::warning("server connection failed", {{"session", id().value()},
+                                              {"server", snapshot_->server_name(server)},
+                                              {"user", tag_.user},
+                                              {"reason", failure->reason}});
+    if (failure->kind == ServerFailure::Kind::Unreachable) shared.server_failed(server, failure->reason);
+    if (failure->kind == ServerFailure::Kind::Refused && failure->error.sqlstate == "28P01")
+      shared.directory.forget(tag_.user);
+    // Another way to log in may work where this one was refused; not where nobody answers.
+    if (failure->kind == ServerFailure::Kind::Unreachable || failure->kind == ServerFailure::Kind::NotReady)
+      break;
+  }
+  co_return failure;
+}
+
+// The rest of the client's start-up: what its server reports of itself, our own cancel key, and
+// ReadyForQuery.
+asio::awaitable<bool> Session::greet(ClientIdentity identity) {
+  process_id_ = worker_.give_process_id(*this);
+  secret_.resize(identity.startup.minor_granted >= 2 ? kLongSecretBytes : kShortSecretBytes);
+  random_bytes(secret_);
+  Bytes message = std::move(identity.output);
+  server_->parameters->append_messages(message);
+  protocol::append_backend_key_data(message, process_id_, secret_);
+  protocol::append_ready_for_query(message, 'I');
+  const net::IoOutcome sent = client_.try_write(message);
+  if (sent.status == net::IoStatus::Ok && sent.bytes == message.size()) co_return true;
+  if (sent.status == net::IoStatus::Failed) co_return false;
+  net::Deadline deadline(client_.get_executor(), snapshot_->options().client_login_timeout,
+                         [this] { client_.close(); });
+  const auto rest = co_await client_.write_all(ByteView(message).subspan(sent.bytes));
+  co_return rest.has_value();
+}
+
+}  // namespace sluice::router

@@ -1,0 +1,119 @@
+// How a session ends: what the client is told, and what becomes of its server connection.
+
+#include <utility>
+
+#include <asio/experimental/as_tuple.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include "net/deadline.h"
+#include "protocol/backend_messages.h"
+#include "router/cancel.h"
+#include "router/recycle.h"
+#include "router/session.h"
+#include "router/worker.h"
+#include "telemetry/log.h"
+
+namespace sluice::router {
+namespace {
+
+using namespace std::chrono_literals;
+using protocol::ErrorFields;
+
+constexpr auto kCancelPoll = 5ms;
+// How long a client may take to accept its last message.
+constexpr auto kFarewell = 5s;
+
+ErrorFields server_lost(const protocol::SessionTracker& tracker) {
+  if (tracker.backend_malformed())
+    return {"FATAL", "08P01", "the server sent bytes that are not the PostgreSQL protocol", "",
+            "Connect again; the router assigns another server."};
+  if (tracker.owes_answer())
+    return {"FATAL", "08006", "the server closed the connection while a query was running",
+            "Whether the query took effect is not known.",
+            "Connect again; the router assigns another server."};
+  return {"FATAL", "57P01", "the server closed the connection of this session", "",
+          "Connect again; the router assigns another server."};
+}
+
+std::string_view reason_of(RelayEnd end) {
+  switch (end) {
+    case RelayEnd::ClientTerminated:
+      return "terminate";
+    case RelayEnd::ClientClosed:
+      return "client closed";
+    case RelayEnd::ClientFailed:
+      return "client lost";
+    case RelayEnd::ServerClosed:
+      return "server lost";
+    case RelayEnd::Stopped:
+      return "stopped";
+  }
+  return "";
+}
+
+}  // namespace
+
+// An ErrorResponse behind what is still to be sent, then the end.
+asio::awaitable<void> Session::tell(Bytes before, ErrorFields error) {
+  protocol::append_error_response(before, error);
+  net::Deadline deadline(client_.get_executor(), kFarewell, [this] { client_.close(); });
+  (void)co_await client_.write_all(before);
+  client_.close();
+}
+
+// Tells the client what it is owed. The server's own FATAL, relayed already, needs no second one; and in the
+// middle of a message nothing can be said any more.
+asio::awaitable<void> Session::finish(RelayEnd end) {
+  std::optional<ErrorFields> farewell;
+  if (end == RelayEnd::ServerClosed && !tracker_->fatal_seen()) farewell = server_lost(*tracker_);
+  if (end == RelayEnd::Stopped) farewell = stop_reason_;
+  if (farewell && tracker_->backend_at_boundary()) co_await tell({}, *std::move(farewell));
+}
+
+// The server connection goes back to the pool when it is at rest and a reset leaves it clean; else it is
+// closed, and a query that nobody waits for any more is cancelled first.
+asio::awaitable<void> Session::give_server_back(RelayEnd end) {
+  // A cancel on its way must not find the server with its next client.
+  while (cancels_in_flight_ > 0) {
+    asio::steady_timer timer(client_.get_executor(), kCancelPoll);
+    co_await timer.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
+  }
+  if (!server_) co_return;
+  ServerConnection connection = *std::exchange(server_, std::nullopt);
+  const telemetry::ServerLabel label = server_label();
+  if (end == RelayEnd::ServerClosed) co_return;
+  if (tracker_ && tracker_->owes_answer() && !connection.secret.empty())
+    (void)co_await send_cancel(snapshot_, {connection.server, connection.process_id, connection.secret},
+                               snapshot_->options().cancel_wait_timeout);
+  const bool at_rest = !tracker_ || tracker_->ready_for_reset();
+  if (!at_rest || connection.pool_key.empty() ||
+      worker_.shared().shutting_down.load(std::memory_order_relaxed))
+    co_return;
+  if (const auto problem =
+          co_await reset_server(snapshot_, connection, tracker_ ? tracker_->transaction_status() : 'I')) {
+    worker_.metrics().count(telemetry::metric::server_resets_total, label, telemetry::ResetResult::Failed);
+    log::info("server connection closed", {{"session", id().value()},
+                                           {"server", snapshot_->server_name(connection.server)},
+                                           {"reason", *problem}});
+    co_return;
+  }
+  worker_.metrics().count(telemetry::metric::server_resets_total, label, telemetry::ResetResult::Clean);
+  worker_.shared().pool.give(std::move(connection), snapshot_->pool_limits, Clock::now());
+}
+
+void Session::log_end(RelayEnd end) {
+  if (!snapshot_->options().log_disconnections) return;
+  const std::chrono::duration<double> lifetime = std::chrono::system_clock::now() - connected_at_;
+  log::info("session closed",
+            {{"session", id().value()},
+             {"user", tag_.user},
+             {"database", tag_.database},
+             {"class", snapshot_->class_name(tag_.priority)},
+             {"server", snapshot_->server_name(server_->server)},
+             {"reason", stop_reason_ ? std::string_view(stop_reason_->message) : reason_of(end)},
+             {"queries", meter_.queries()},
+             {"seconds", lifetime.count()}});
+}
+
+}  // namespace sluice::router

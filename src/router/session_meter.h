@@ -1,0 +1,60 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "sluice/policy/ids.h"
+
+#include "protocol/error_scanner.h"
+#include "protocol/session_tracker.h"
+#include "telemetry/metrics.h"
+
+namespace sluice::router {
+
+// What one session adds to its thread's metrics. Bytes are added up here and handed on by flush(), so that a
+// message costs two additions.
+class SessionMeter {
+ public:
+  explicit SessionMeter(telemetry::ThreadMetrics& metrics) : metrics_(metrics) {}
+
+  // The labels of what follows.
+  void begin(policy::ClassId priority, telemetry::PoolLabel pool, telemetry::ServerLabel server,
+             telemetry::DatabaseLabel database) {
+    priority_ = priority;
+    pool_ = pool;
+    server_ = server;
+    database_ = database;
+  }
+
+  void client_sent(std::size_t bytes) noexcept { from_client_ += bytes; }
+  void server_sent(std::size_t bytes) noexcept { from_server_ += bytes; }
+  void flush() noexcept;
+
+  // As protocol::SessionTracker's observer.
+  void on_sample(std::chrono::nanoseconds service, protocol::SampleKind) noexcept {
+    metrics_.record(telemetry::metric::response_seconds, service, priority_, pool_);
+    metrics_.count(telemetry::metric::queries_total, database_);
+    metrics_.add(telemetry::metric::query_seconds_total, service, database_);
+    ++queries_;
+  }
+  void on_error(const protocol::ErrorClass& error) noexcept;
+  void on_ready(char) noexcept {}
+  void on_transaction_end(std::chrono::nanoseconds lasted) noexcept {
+    metrics_.count(telemetry::metric::transactions_total, database_);
+    metrics_.add(telemetry::metric::transaction_seconds_total, lasted, database_);
+  }
+
+  std::uint64_t queries() const noexcept { return queries_; }
+
+ private:
+  telemetry::ThreadMetrics& metrics_;
+  policy::ClassId priority_;
+  telemetry::PoolLabel pool_ = telemetry::PoolLabel::mixed();
+  telemetry::ServerLabel server_ = telemetry::ServerLabel::primary();
+  telemetry::DatabaseLabel database_;
+  std::uint64_t from_client_ = 0;  // not handed on yet
+  std::uint64_t from_server_ = 0;
+  std::uint64_t queries_ = 0;
+};
+
+}  // namespace sluice::router

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "router/admission.h"
+#include "router/directory.h"
+#include "router/ids.h"
+#include "router/server_pool.h"
+#include "router/snapshot.h"
+
+namespace sluice::router {
+
+class Worker;
+
+// What the threads of one router share. The members are safe from any thread by themselves; the list of
+// workers is complete before the first of them runs and is not changed afterwards.
+struct Shared {
+  Shared(Admission& table, Directory& users);
+  ~Shared();
+
+  Admission& admission;
+  ServerPool pool;
+  Directory& directory;
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::function<void(ServerId, std::string reason)> server_failed;  // a passive mark for the health checks
+
+  std::atomic<std::uint64_t> next_session{1};
+  std::atomic<std::size_t> unauthenticated{0};
+  std::atomic<std::size_t> workers_running{0};
+  std::atomic<bool> shutting_down{false};
+};
+
+}  // namespace sluice::router

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/policy/ids.h"
+
+#include "config/config.h"
+#include "net/connect.h"
+#include "net/socket_options.h"
+#include "net/tls_context.h"
+#include "protocol/secret.h"
+#include "protocol/server_login.h"
+#include "router/ids.h"
+#include "router/server_pool.h"
+#include "telemetry/labels.h"
+
+namespace sluice::router {
+
+class Admission;
+class TelemetryNames;
+
+// A PostgreSQL server as sessions reach it.
+struct ServerEndpoint {
+  std::string name;
+  net::ConnectTarget target;
+};
+
+// What a configuration names outside itself, read and checked: certificates, keys, secrets.
+struct Materials {
+  std::shared_ptr<const net::TlsContext> client_tls;                // null: clients are not offered TLS
+  std::shared_ptr<const net::TlsContext> server_tls;                // null: sslmode is disable
+  std::map<std::string, protocol::Secret, std::less<>> secrets;     // auth_file; plain passwords as verifiers
+  std::map<std::string, std::string, std::less<>> plain_passwords;  // its plain entries: a way on to servers
+};
+// On failure nullopt, and `problem` is a sentence that names what is at fault.
+std::optional<Materials> load_materials(const config::Config& config, ByteView mock_secret,
+                                        std::string& problem);
+
+// Everything that a session reads of the configuration, made once per load. Immutable and replaced whole on
+// reload; a session keeps the snapshot that it began with.
+struct Snapshot : Materials {
+  std::shared_ptr<const config::Config> config;
+  std::map<ServerId, ServerEndpoint> servers;  // replicas, and the primary under kPrimary
+  std::vector<policy::ClassId> class_ids;      // of config->classes, in their order
+  std::vector<std::string> class_names;        // by ClassId, of removed classes too
+  bool client_tls_required = false;
+  protocol::SslMode server_sslmode = protocol::SslMode::Disable;
+  net::SocketOptions socket_options;
+  ServerPool::Limits pool_limits;
+  std::vector<telemetry::DatabaseLabel> database_labels;  // of config->databases, in their order
+  ByteView mock_secret;                                   // of the process
+
+  const config::Options& options() const noexcept { return config->options; }
+  bool uses_auth_query() const noexcept { return !config->options.auth_user.empty(); }
+  // The names of what may be gone from the configuration, for logs and the console.
+  std::string server_name(ServerId server) const;
+  std::string class_name(policy::ClassId id) const;
+  // `database` is an entry of config->databases.
+  telemetry::DatabaseLabel database_label(const config::Database* database) const;
+};
+using SnapshotPtr = std::shared_ptr<const Snapshot>;
+
+// Makes the snapshot of a configuration whose pools `admission` and whose databases `names` know already.
+SnapshotPtr make_snapshot(std::shared_ptr<const config::Config> config, Materials materials,
+                          const Admission& admission, const TelemetryNames& names, ByteView mock_secret);
+
+}  // namespace sluice::router

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+
+#include <asio/any_io_executor.hpp>
+
+#include "admin/router_view.h"
+
+namespace sluice::router {
+
+class Router;
+
+// What admin sees of the router, for one thread: that of `home`. Answers that need other threads are gathered
+// there by post and come back by post.
+class View final : public admin::RouterView {
+ public:
+  // `router` outlives the view.
+  View(Router& router, asio::any_io_executor home) : router_(router), home_(std::move(home)) {}
+
+  std::string version() const override;
+  admin::WallTime now() const override;
+  void gather(admin::Part part, SnapshotDone done) override;
+  void reload(CommandDone done) override;
+  void set_draining(std::string replica, admin::Draining draining, CommandDone done) override;
+  void kill_client(std::uint64_t id, CommandDone done) override;
+  void kill_database(std::optional<std::string> database, CommandDone done) override;
+  void shutdown(admin::ShutdownMode mode, CommandDone done) override;
+
+ private:
+  Router& router_;
+  asio::any_io_executor home_;
+};
+
+}  // namespace sluice::router

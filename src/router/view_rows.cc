@@ -1,0 +1,356 @@
+#include "router/view_rows.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "config/match.h"
+#include "config/print.h"
+#include "router/router.h"
+
+namespace sluice::router {
+namespace {
+
+using admin::Part;
+
+bool has(Part parts, Part one) {
+  return (static_cast<std::uint32_t>(parts) & static_cast<std::uint32_t>(one)) != 0;
+}
+
+admin::Micros micros(std::chrono::nanoseconds d) {
+  return std::chrono::duration_cast<admin::Micros>(d);
+}
+
+void fill_health(admin::ReplicaRow& row, const std::optional<cluster::ServerHealth>& health) {
+  if (!health) return;
+  row.in_recovery = health->in_recovery;
+  row.lag = health->lag;
+  if (health->lag_bytes) row.lag_bytes = static_cast<std::int64_t>(*health->lag_bytes);
+  if (health->probe_times.count() > 0) {
+    row.probe_last = micros(health->probe_times.last());
+    row.probe_median = micros(health->probe_times.median());
+  }
+  if (health->answered)
+    row.age = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
+                                                                    *health->answered);
+  row.probe_failures = health->failures_in_row;
+  if (!health->status.up) row.last_error = cluster::down_reason_text(health->status.reason);
+}
+
+admin::Quantiles quantiles_of(const telemetry::HistogramReading& histogram) {
+  const auto at = [&](double q) -> std::optional<admin::Micros> {
+    const auto value = histogram.quantile(q);
+    return value ? std::optional(micros(*value)) : std::nullopt;
+  };
+  return {at(0.5), at(0.95), at(0.99)};
+}
+
+std::vector<admin::ReplicaRow> replica_rows(Router& router, const ConnectionRows& connections) {
+  const SnapshotPtr snapshot = router.snapshot();
+  const policy::Snapshot pools = router.shared().admission.snapshot();
+  const auto idle = router.shared().pool.snapshot();
+  std::vector<admin::ReplicaRow> rows;
+  const auto common = [&](ServerId id, const std::string& name) {
+    admin::ReplicaRow row;
+    row.name = name;
+    if (const auto server = snapshot->servers.find(id); server != snapshot->servers.end()) {
+      row.host = server->second.target.host;
+      row.port = server->second.target.port;
+    }
+    row.servers_active = std::count_if(connections.servers.begin(), connections.servers.end(),
+                                       [&](const auto& s) { return s.replica == name; });
+    row.servers_idle = std::count_if(idle.begin(), idle.end(), [&](const auto& i) { return i.server == id; });
+    fill_health(row, router.health(name));
+    return row;
+  };
+  for (const policy::ReplicaSnapshot& replica : pools.replicas) {
+    admin::ReplicaRow row = common(ServerId(replica.id.value()), replica.name);
+    row.role = "replica";
+    row.pool = replica.pool_name;
+    row.borrowed = replica.borrowed;
+    row.up = replica.up && replica.configured;
+    row.draining = replica.draining || !replica.configured;
+    for (std::size_t c = 0; c < pools.classes.size(); ++c)
+      row.loads.emplace_back(pools.classes[c].params.name, replica.loads[c]);
+    rows.push_back(std::move(row));
+  }
+  if (const auto primary = snapshot->servers.find(kPrimary); primary != snapshot->servers.end()) {
+    admin::ReplicaRow row = common(kPrimary, primary->second.name);
+    row.role = "primary";
+    const auto health = router.health(row.name);
+    row.up = !health || health->status.up;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<admin::ClassRow> class_rows(Router& router) {
+  const SnapshotPtr snapshot = router.snapshot();
+  const policy::Snapshot pools = router.shared().admission.snapshot();
+  const telemetry::Reading reading = router.telemetry().read();
+  std::vector<admin::ClassRow> rows;
+  std::int64_t priority = 0;
+  for (const policy::ClassSnapshot& c : pools.classes) {
+    admin::ClassRow row;
+    row.name = c.params.name;
+    row.priority = priority++;
+    row.saturation = c.params.saturation;
+    row.return_ratio = c.params.return_ratio.to_string();
+    row.floor = c.params.floor;
+    row.target = c.params.target;
+    row.replicas = c.live_replicas;
+    row.borrowed = std::count_if(pools.replicas.begin(), pools.replicas.end(), [&](const auto& r) {
+      return r.borrowed && !r.pool.is_mixed() && r.pool.owner() == c.id;
+    });
+    row.sessions = c.sessions;
+    for (const policy::Outcome outcome : policy::kOutcomes)
+      row.outcomes.emplace_back(std::string(policy::outcome_name(outcome)),
+                                static_cast<std::int64_t>(c.decisions[static_cast<std::size_t>(outcome)]));
+    if (const auto index = config::class_index(*snapshot->config, c.params.name))
+      row.max_sessions = snapshot->config->classes[*index].max_sessions;
+    row.response = quantiles_of(reading.response_of(c.id));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<admin::PoolRow> pool_rows(const ConnectionRows& connections,
+                                      const std::vector<ServerPool::IdleInfo>& idle) {
+  std::map<std::pair<std::string, std::string>, admin::PoolRow> pools;
+  const auto pool_of = [&](const std::string& database, const std::string& user) -> admin::PoolRow& {
+    admin::PoolRow& row = pools[{database, user}];
+    row.database = database;
+    row.user = user;
+    return row;
+  };
+  for (const admin::ConnectionRow& client : connections.clients) {
+    admin::PoolRow& row = pool_of(client.database, client.user);
+    if (client.state == "waiting") {
+      ++row.cl_waiting;
+      row.maxwait = std::max(row.maxwait, client.wait);
+    } else {
+      ++row.cl_active;
+    }
+  }
+  for (const admin::ConnectionRow& server : connections.servers)
+    ++pool_of(server.database, server.user).sv_active;
+  for (const ServerPool::IdleInfo& i : idle)
+    ++pool_of(i.database, i.user).sv_idle;
+  std::vector<admin::PoolRow> rows;
+  for (auto& [key, row] : pools)
+    rows.push_back(std::move(row));
+  return rows;
+}
+
+std::vector<admin::ConnectionRow> idle_rows(const Snapshot& snapshot,
+                                            const std::vector<ServerPool::IdleInfo>& idle) {
+  std::vector<admin::ConnectionRow> rows;
+  for (const ServerPool::IdleInfo& i : idle) {
+    admin::ConnectionRow row;
+    row.id = (std::uint64_t{1} << 63) | static_cast<std::uint32_t>(i.process_id);
+    row.user = i.user;
+    row.database = i.database;
+    row.state = "idle";
+    row.replica = snapshot.server_name(i.server);
+    if (const auto server = snapshot.servers.find(i.server); server != snapshot.servers.end()) {
+      row.addr = server->second.target.host;
+      row.port = server->second.target.port;
+    }
+    row.remote_pid = i.process_id;
+    const auto age = std::chrono::steady_clock::now() - i.opened_at;
+    row.connect_time = std::chrono::system_clock::now() - micros(age);
+    row.request_time = row.connect_time;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<admin::HostRow> host_rows(Router& router) {
+  const SnapshotPtr snapshot = router.snapshot();
+  const auto sessions = router.shared().admission.sessions_by_host();
+  std::vector<admin::HostRow> rows;
+  for (const config::OriginHost& host : snapshot->config->hosts) {
+    admin::HostRow row;
+    row.name = host.name;
+    for (const config::Network& network : host.networks)
+      row.networks += (row.networks.empty() ? "" : ",") + config::to_string(network);
+    const auto found = sessions.find(host.name);
+    row.sessions = found == sessions.end() ? 0 : static_cast<std::int64_t>(found->second);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<admin::DecisionRow> decision_rows(Router& router) {
+  const SnapshotPtr snapshot = router.snapshot();
+  const policy::Snapshot pools = router.shared().admission.snapshot();
+  const auto pool_name = [&](policy::PoolId pool) {
+    return pool.is_mixed() ? std::string("mixed") : snapshot->class_name(pool.owner());
+  };
+  const auto replica_name = [&](policy::ReplicaId id) { return snapshot->server_name(ServerId(id.value())); };
+  std::vector<admin::DecisionRow> rows;
+  for (const DecisionRecord& decision : router.shared().admission.decisions()) {
+    admin::DecisionRow row;
+    row.number = decision.number;
+    row.time = decision.time;
+    row.client = decision.tag.id.value();
+    row.user = decision.tag.user;
+    row.database = decision.tag.database;
+    row.priority_class = snapshot->class_name(decision.tag.priority);
+    row.host = decision.tag.host;
+    if (decision.replica) row.replica = replica_name(*decision.replica);
+    row.outcome = policy::outcome_name(decision.outcome);
+    for (const policy::RoleChange& change : decision.changes)
+      row.changes.push_back({replica_name(change.replica), pool_name(change.from), pool_name(change.to),
+                             std::string(policy::change_kind_name(change.kind))});
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+admin::ListsRow lists_row(Router& router, const ConnectionRows& connections, std::size_t pool_count) {
+  const SnapshotPtr snapshot = router.snapshot();
+  const policy::Snapshot pools = router.shared().admission.snapshot();
+  admin::ListsRow row;
+  row.databases = static_cast<std::int64_t>(snapshot->config->databases.size());
+  row.users = static_cast<std::int64_t>(snapshot->config->users.size());
+  row.pools = static_cast<std::int64_t>(pool_count);
+  row.used_clients = static_cast<std::int64_t>(connections.clients.size());
+  row.login_clients = static_cast<std::int64_t>(connections.logging_in);
+  row.free_servers = static_cast<std::int64_t>(router.shared().pool.size());
+  row.used_servers = static_cast<std::int64_t>(connections.servers.size());
+  row.replicas = static_cast<std::int64_t>(snapshot->config->replicas.size());
+  row.replicas_up = std::count_if(pools.replicas.begin(), pools.replicas.end(),
+                                  [](const auto& r) { return r.up && r.configured; });
+  row.classes = static_cast<std::int64_t>(pools.classes.size());
+  row.hosts = static_cast<std::int64_t>(snapshot->config->hosts.size());
+  return row;
+}
+
+std::vector<admin::DatabaseRow> database_rows(Router& router, const ConnectionRows& connections) {
+  const SnapshotPtr snapshot = router.snapshot();
+  std::vector<admin::DatabaseRow> rows;
+  for (const config::Database& database : snapshot->config->databases) {
+    admin::DatabaseRow row;
+    row.name = database.name;
+    const bool primary = database.target == config::Target::Primary;
+    row.target = primary ? "primary" : "replicas";
+    if (const auto server = snapshot->servers.find(kPrimary); primary && server != snapshot->servers.end()) {
+      row.host = server->second.target.host;
+      row.port = server->second.target.port;
+    }
+    row.database = database.server_database.empty() ? database.name : database.server_database;
+    row.max_client_connections =
+        database.max_sessions > 0 ? database.max_sessions : snapshot->options().max_db_client_connections;
+    const auto mine = [&](const admin::ConnectionRow& c) {
+      return config::find_database(*snapshot->config, c.database) == &database;
+    };
+    row.current_client_connections =
+        std::count_if(connections.clients.begin(), connections.clients.end(), mine);
+    row.current_connections = std::count_if(connections.servers.begin(), connections.servers.end(), mine);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<admin::UserRow> user_rows(Router& router, const ConnectionRows& connections) {
+  std::map<std::string, admin::UserRow> users;
+  const SnapshotPtr snapshot = router.snapshot();
+  for (const config::UserEntry& user : snapshot->config->users)
+    users[user.name];
+  for (const auto& client : connections.clients)
+    ++users[client.user].current_client_connections;
+  for (const auto& server : connections.servers)
+    ++users[server.user].current_connections;
+  std::vector<admin::UserRow> rows;
+  for (auto& [name, row] : users) {
+    row.name = name;
+    row.max_client_connections = snapshot->options().max_user_client_connections;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<admin::ConfigRow> config_rows(Router& router) {
+  std::vector<admin::ConfigRow> rows;
+  for (config::ShownOption& row : config::show_config(*router.snapshot()->config))
+    rows.push_back({std::move(row.key), std::move(row.value), std::move(row.fallback), row.changeable});
+  return rows;
+}
+
+std::vector<admin::StatsRow> stats_rows(Router& router) {
+  std::vector<admin::StatsRow> rows;
+  for (const telemetry::DatabaseStats& stats : telemetry::database_stats(router.telemetry().read())) {
+    admin::StatsRow row;
+    row.database = stats.name;
+    row.total.server_assignment_count = stats.server_assignments;
+    row.total.xact_count = stats.transactions;
+    row.total.query_count = stats.queries;
+    row.total.bytes_received = stats.bytes_received;
+    row.total.bytes_sent = stats.bytes_sent;
+    row.total.xact_time_us = micros(stats.transaction_time).count();
+    row.total.query_time_us = micros(stats.query_time).count();
+    row.total.wait_time_us = micros(stats.wait_time).count();
+    row.total.client_login_count = stats.logins;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace
+
+void ConnectionRows::append(ConnectionRows more) {
+  std::move(more.clients.begin(), more.clients.end(), std::back_inserter(clients));
+  std::move(more.servers.begin(), more.servers.end(), std::back_inserter(servers));
+  logging_in += more.logging_in;
+}
+
+bool needs_connections(Part part) {
+  return has(part, Part::Clients) || has(part, Part::Servers) || has(part, Part::Pools) ||
+         has(part, Part::Lists) || has(part, Part::Databases) || has(part, Part::Users) ||
+         has(part, Part::Replicas);
+}
+
+ConnectionRows connection_rows(const Worker& worker, admin::WallTime now) {
+  ConnectionRows rows;
+  for (const auto& [id, session] : worker.sessions()) {
+    if (!session->logged_in()) {
+      ++rows.logging_in;
+      continue;
+    }
+    rows.clients.push_back(session->client_row(now));
+    if (auto server = session->server_row(now)) rows.servers.push_back(*std::move(server));
+  }
+  return rows;
+}
+
+admin::Snapshot make_snapshot_rows(Router& router, Part part, ConnectionRows connections) {
+  admin::Snapshot rows;
+  const auto idle = router.shared().pool.snapshot();
+  if (has(part, Part::Replicas)) rows.replicas = replica_rows(router, connections);
+  if (has(part, Part::Classes)) rows.classes = class_rows(router);
+  if (has(part, Part::Hosts)) rows.hosts = host_rows(router);
+  if (has(part, Part::Decisions)) rows.decisions = decision_rows(router);
+  if (has(part, Part::Stats)) rows.stats = stats_rows(router);
+  if (has(part, Part::Pools)) rows.pools = pool_rows(connections, idle);
+  if (has(part, Part::Lists))
+    rows.lists = lists_row(router, connections, pool_rows(connections, idle).size());
+  if (has(part, Part::Databases)) rows.databases = database_rows(router, connections);
+  if (has(part, Part::Users)) rows.users = user_rows(router, connections);
+  if (has(part, Part::Config)) rows.config = config_rows(router);
+  if (has(part, Part::State)) rows.state = router.state();
+  if (has(part, Part::Clients)) rows.clients = std::move(connections.clients);
+  if (has(part, Part::Servers)) {
+    rows.servers = std::move(connections.servers);
+    auto kept = idle_rows(*router.snapshot(), idle);
+    std::move(kept.begin(), kept.end(), std::back_inserter(rows.servers));
+  }
+  return rows;
+}
+
+protocol::ErrorFields killed() {
+  return {"FATAL", "57P01", "terminating connection due to administrator command", "", ""};
+}
+
+}  // namespace sluice::router

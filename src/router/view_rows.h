@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "admin/router_view.h"
+#include "protocol/error_response.h"
+
+namespace sluice::router {
+
+class Router;
+class Worker;
+
+// The clients and server connections of one thread, or of all.
+struct ConnectionRows {
+  std::vector<admin::ConnectionRow> clients, servers;
+  std::size_t logging_in = 0;
+  void append(ConnectionRows more);
+};
+
+// Whether rows of these parts need the threads' connections.
+bool needs_connections(admin::Part part);
+// On the worker's thread.
+ConnectionRows connection_rows(const Worker& worker, admin::WallTime now);
+// The parts asked for, from what is shared and from the gathered connections.
+admin::Snapshot make_snapshot_rows(Router& router, admin::Part part, ConnectionRows connections);
+
+// What a client hears when an operator ends its session.
+protocol::ErrorFields killed();
+
+}  // namespace sluice::router

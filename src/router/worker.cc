@@ -1,0 +1,212 @@
+#include "router/worker.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <asio/co_spawn.hpp>
+#include <asio/experimental/as_tuple.hpp>
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include "router/random.h"
+#include "telemetry/log.h"
+
+namespace sluice::router {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kTick = 500ms;
+// CancelRequests in progress on one thread; further ones are dropped, as PostgreSQL's own queue would.
+constexpr int kCancelsMax = 256;
+// How long sessions get to tell their clients before the thread ends.
+constexpr auto kWindUp = 5s;
+
+}  // namespace
+
+Shared::Shared(Admission& table, Directory& users) : admission(table), directory(users) {}
+Shared::~Shared() = default;
+
+Worker::Worker(Shared& shared, unsigned index, SnapshotPtr snapshot, telemetry::ThreadMetrics& metrics)
+    : shared_(shared),
+      index_(index),
+      snapshot_(std::move(snapshot)),
+      metrics_(metrics),
+      work_(asio::make_work_guard(io_)),
+      tasks_(io_.get_executor()) {}
+
+Worker::~Worker() {
+  join();
+}
+
+Result<void> Worker::listen(std::string& problem) {
+  for (const config::Listener& entry : snapshot_->config->listeners) {
+    net::ListenerSettings settings;
+    settings.address = entry.address;
+    settings.port = static_cast<std::uint16_t>(entry.port);
+    settings.backlog = static_cast<int>(snapshot_->options().listen_backlog);
+    settings.options = snapshot_->socket_options;
+    auto opened = net::Listener::open(io_.get_executor(), settings, problem);
+    if (!opened) return opened.error();
+    for (net::Listener& listener : *opened)
+      listeners_.emplace_back(entry.name, std::move(listener));
+  }
+  return {};
+}
+
+void Worker::start(std::unique_ptr<admin::RouterView> view) {
+  view_ = std::move(view);
+  for (std::size_t i = 0; i < listeners_.size(); ++i)
+    tasks_.spawn("accept", accept_from(i));
+  tasks_.spawn("tick", tick());
+  shared_.workers_running.fetch_add(1);
+  thread_ = std::thread([this] {
+    io_.run();
+    shared_.workers_running.fetch_sub(1);
+  });
+}
+
+void Worker::replace_snapshot(SnapshotPtr snapshot, telemetry::Extents extents) {
+  asio::post(io_, [this, snapshot = std::move(snapshot), extents]() mutable {
+    metrics_.fit(extents);
+    snapshot_ = std::move(snapshot);
+  });
+}
+
+void Worker::stop_accepting() {
+  asio::post(io_, [this] {
+    for (auto& [name, listener] : listeners_)
+      listener.close();
+  });
+}
+
+void Worker::end_sessions(std::function<bool(const Session&)> which, protocol::ErrorFields why,
+                          telemetry::CloseReason cause) {
+  asio::post(io_, [this, which = std::move(which), why = std::move(why), cause] {
+    for (const auto& [id, session] : sessions_)
+      if (which(*session)) session->stop(why, cause);
+  });
+}
+
+void Worker::stop() {
+  asio::post(io_, [this] {
+    if (std::exchange(stopping_, true)) return;
+    for (auto& [name, listener] : listeners_)
+      listener.close();
+    asio::co_spawn(io_, wind_up(), [this](std::exception_ptr) {
+      work_.reset();
+      io_.stop();
+    });
+  });
+}
+
+void Worker::join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+asio::awaitable<void> Worker::wind_up() {
+  const protocol::ErrorFields why{"FATAL", "57P01", "terminating connection due to administrator command", "",
+                                  "The router is shutting down."};
+  const auto give_up_at = std::chrono::steady_clock::now() + kWindUp;
+  asio::steady_timer timer(io_);
+  while (!sessions_.empty() && std::chrono::steady_clock::now() < give_up_at) {
+    for (const auto& [id, session] : sessions_)
+      session->stop(why, telemetry::CloseReason::Shutdown);
+    timer.expires_after(20ms);
+    co_await timer.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
+  }
+  co_await tasks_.stop();
+}
+
+unsigned Worker::index_of(std::int32_t process_id, std::size_t worker_count) noexcept {
+  return static_cast<unsigned>(static_cast<std::uint32_t>(process_id) % worker_count);
+}
+
+std::int32_t Worker::give_process_id(Session& session) {
+  const auto count = static_cast<std::uint32_t>(shared_.workers.size());
+  for (;;) {
+    // Positive, never 0, and congruent to this worker's index.
+    std::uint32_t value = random_u32() & 0x7FFFFFFFu;
+    value -= value % count;
+    value += index_;
+    if (value == 0 || value > 0x7FFFFFFFu) continue;
+    const auto id = static_cast<std::int32_t>(value);
+    if (by_process_id_.emplace(id, &session).second) return id;
+  }
+}
+
+void Worker::add(Session& session) {
+  sessions_.emplace(session.id().value(), &session);
+  session_count_.store(sessions_.size(), std::memory_order_relaxed);
+}
+
+void Worker::remove(Session& session) {
+  sessions_.erase(session.id().value());
+  session_count_.store(sessions_.size(), std::memory_order_relaxed);
+  if (session.process_id() != 0) by_process_id_.erase(session.process_id());
+}
+
+asio::awaitable<Result<bool>> Worker::cancel(protocol::CancelRequest request) {
+  const auto found = by_process_id_.find(request.process_id);
+  if (found == by_process_id_.end()) {
+    metrics_.count(telemetry::metric::cancels_total, telemetry::CancelResult::UnknownKey);
+    co_return false;
+  }
+  if (cancels_running_ >= kCancelsMax || !take_cancel_token()) {
+    metrics_.count(telemetry::metric::cancels_total, telemetry::CancelResult::RateLimited);
+    co_return true;
+  }
+  ++cancels_running_;
+  co_await found->second->cancel(std::move(request.secret));
+  --cancels_running_;
+  co_return true;
+}
+
+// cancel_rate_limit per second, refilled all the time, at most one second's worth at once.
+bool Worker::take_cancel_token() {
+  const double rate = snapshot_->options().cancel_rate_limit;
+  if (rate == 0) return true;
+  const auto now = Session::Clock::now();
+  const std::chrono::duration<double> passed = now - cancel_tokens_at_;
+  cancel_tokens_ = std::min(rate, cancel_tokens_ + passed.count() * rate);
+  cancel_tokens_at_ = now;
+  if (cancel_tokens_ < 1) return false;
+  cancel_tokens_ -= 1;
+  return true;
+}
+
+asio::awaitable<void> Worker::accept_from(std::size_t index) {
+  auto& [name, listener] = listeners_[index];
+  for (;;) {
+    Result<net::Socket> accepted = co_await listener.accept();
+    if (!accepted) co_return;
+    tasks_.spawn("session", serve(*std::move(accepted), name));
+  }
+}
+
+asio::awaitable<void> Worker::serve(net::Socket socket, std::string listener) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  // On the heap, so that the coroutine's frame stays small and the session's address is its own.
+  auto session = std::make_unique<Session>(*this, net::Stream(std::move(socket)), std::move(listener));
+  co_await session->run();
+}
+
+asio::awaitable<void> Worker::tick() {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  asio::steady_timer timer(io_);
+  int ticks = 0;
+  for (;;) {
+    timer.expires_after(kTick);
+    const auto [ec] = co_await timer.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
+    if (ec || stopping_) co_return;
+    const auto now = Session::Clock::now();
+    for (const auto& [id, session] : sessions_)
+      session->tick(now);
+    if (++ticks % 2 == 0) buffers_.trim();
+  }
+}
+
+}  // namespace sluice::router

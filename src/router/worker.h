@@ -1,0 +1,100 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include <asio/awaitable.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+
+#include "admin/router_view.h"
+#include "net/buffer_pool.h"
+#include "net/listener.h"
+#include "net/task_group.h"
+#include "protocol/startup_packet.h"
+#include "router/session.h"
+#include "router/shared.h"
+#include "router/snapshot.h"
+#include "telemetry/metrics.h"
+
+namespace sluice::router {
+
+// One thread with its own event loop and its own listening sockets. Sessions live and die here.
+// Thread: what is marked "any thread" may be called from everywhere; the rest on the worker's own thread
+// alone.
+class Worker {
+ public:
+  Worker(Shared& shared, unsigned index, SnapshotPtr snapshot, telemetry::ThreadMetrics& metrics);
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  ~Worker();
+
+  // Before start(): opens the listening sockets. On an error `problem` says which address and why.
+  Result<void> listen(std::string& problem);
+  void start(std::unique_ptr<admin::RouterView> view);
+
+  // Any thread.
+  void replace_snapshot(SnapshotPtr snapshot, telemetry::Extents extents);
+  void stop_accepting();
+  // Ends sessions: all, those of one database, or those on one server. Console sessions stay unless `all`.
+  void end_sessions(std::function<bool(const Session&)> which, protocol::ErrorFields why,
+                    telemetry::CloseReason cause);
+  // Ends everything and lets the thread finish; join() waits for it.
+  void stop();
+  void join();
+  asio::io_context& context() noexcept { return io_; }
+  std::size_t session_count() const noexcept { return session_count_.load(std::memory_order_relaxed); }
+  unsigned index() const noexcept { return index_; }
+
+  // The worker that gave out a BackendKeyData, told by its process id.
+  static unsigned index_of(std::int32_t process_id, std::size_t worker_count) noexcept;
+  // Cancels the query of the session that the key names, if it runs one. On this worker's thread. Tells
+  // whether there is such a session; never an error.
+  asio::awaitable<Result<bool>> cancel(protocol::CancelRequest request);
+
+  // For sessions.
+  Shared& shared() noexcept { return shared_; }
+  const SnapshotPtr& snapshot() const noexcept { return snapshot_; }
+  net::BufferPool& buffers() noexcept { return buffers_; }
+  telemetry::ThreadMetrics& metrics() noexcept { return metrics_; }
+  admin::RouterView& view() noexcept { return *view_; }
+  void add(Session& session);
+  void remove(Session& session);
+  // A process id that no session here has, and the session behind it from now on.
+  std::int32_t give_process_id(Session& session);
+  bool spawn(const char* name, asio::awaitable<void> task) { return tasks_.spawn(name, std::move(task)); }
+  const std::unordered_map<std::uint64_t, Session*>& sessions() const noexcept { return sessions_; }
+
+ private:
+  asio::awaitable<void> accept_from(std::size_t listener);
+  asio::awaitable<void> serve(net::Socket socket, std::string listener);
+  asio::awaitable<void> tick();
+  bool take_cancel_token();
+  asio::awaitable<void> wind_up();
+
+  Shared& shared_;
+  const unsigned index_;
+  SnapshotPtr snapshot_;
+  telemetry::ThreadMetrics& metrics_;
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  net::BufferPool buffers_;
+  std::unique_ptr<admin::RouterView> view_;
+  std::vector<std::pair<std::string, net::Listener>> listeners_;  // with the name of its configuration entry
+  std::unordered_map<std::uint64_t, Session*> sessions_;
+  std::unordered_map<std::int32_t, Session*> by_process_id_;
+  std::atomic<std::size_t> session_count_{0};
+  int cancels_running_ = 0;
+  double cancel_tokens_ = 0;
+  Session::Clock::time_point cancel_tokens_at_{};
+  bool stopping_ = false;
+  net::TaskGroup tasks_;
+  std::thread thread_;
+};
+
+}  // namespace sluice::router
