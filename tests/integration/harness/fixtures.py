@@ -116,11 +116,21 @@ def base_config(cluster, files):
 
 
 @pytest.fixture(scope="session")
-def shared_router(workspace, base_config):
-    """The router most tests use: started once, checked at the end."""
-    router = Router(workspace / "routers", base_config, "shared").start()
-    yield router
-    router.stop()
+def shared_routers(workspace, base_config):
+    """The router most tests use, as a function that gives it: started once, and again after a test that ended it."""
+    made = []
+
+    def current():
+        if not made or not made[-1].alive():
+            if made:
+                made[-1].process = None  # the test that ended it has been told
+            made.append(Router(workspace / "routers", base_config, f"shared{len(made)}"))
+            made[-1].start()
+        return made[-1]
+
+    yield current
+    if made:
+        made[-1].stop()
 
 
 @pytest.fixture
@@ -128,10 +138,10 @@ def router(request):
     """The shared router; the test that ends it is the test that fails."""
     if DIRECT:
         pytest.skip("needs a router")
-    shared_router = request.getfixturevalue("shared_router")
-    yield shared_router
-    assert shared_router.alive(), f"the router ended during this test:\n{shared_router.log_text()[-4000:]}"
-    shared_router.check_log()
+    current = request.getfixturevalue("shared_routers")()
+    yield current
+    assert current.alive(), f"the router ended during this test:\n{current.log_text()[-4000:]}"
+    current.check_log()
 
 
 @pytest.fixture
