@@ -1,5 +1,6 @@
 #include "router/server_directory.h"
 
+#include <functional>
 #include <utility>
 
 #include <asio/co_spawn.hpp>
@@ -76,13 +77,18 @@ ServerDirectory::ServerDirectory(asio::io_context& control, const Snapshot& snap
 }
 
 asio::awaitable<Result<protocol::Secret>> ServerDirectory::secret_of(std::string user) {
-  co_return co_await pgclient::call_on<protocol::Secret>(control_.get_executor(),
-                                                         [this, user] { return query_.lookup(user); });
+  // A named function: GCC 12 destroys a temporary one with captures twice.
+  std::function<asio::awaitable<Result<protocol::Secret>>()> lookup = [this, user] {
+    return query_.lookup(user);
+  };
+  co_return co_await pgclient::call_on<protocol::Secret>(control_.get_executor(), std::move(lookup));
 }
 
 asio::awaitable<Result<std::vector<std::string>>> ServerDirectory::roles_of(std::string user) {
-  co_return co_await pgclient::call_on<std::vector<std::string>>(
-      control_.get_executor(), [this, user] { return query_.roles_of(user); });
+  std::function<asio::awaitable<Result<std::vector<std::string>>>()> lookup = [this, user] {
+    return query_.roles_of(user);
+  };
+  co_return co_await pgclient::call_on<std::vector<std::string>>(control_.get_executor(), std::move(lookup));
 }
 
 void ServerDirectory::forget(std::string user) {

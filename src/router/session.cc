@@ -1,5 +1,6 @@
 #include "router/session.h"
 
+#include <functional>
 #include <utility>
 
 #include <asio/async_result.hpp>
@@ -71,9 +72,11 @@ asio::awaitable<void> Session::run() {
     const auto& workers = worker_.shared().workers;
     Worker& owner = *workers[Worker::index_of(arrived.cancel->process_id, workers.size())];
     // Answered only when the cancel has been delivered: a client may rely on that, as with PostgreSQL.
-    (void)co_await pgclient::call_on<bool>(
-        owner.context().get_executor(),
-        [&owner, request = *arrived.cancel] { return owner.cancel(request); });
+    // A named function: GCC 12 destroys a temporary one with captures twice.
+    std::function<asio::awaitable<Result<bool>>()> deliver = [&owner, request = *arrived.cancel] {
+      return owner.cancel(request);
+    };
+    (void)co_await pgclient::call_on<bool>(owner.context().get_executor(), std::move(deliver));
     co_return;
   }
   if (!arrived.client) co_return;
