@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that Sluice is built and tested with. Idempotent: with everything present it only asks dpkg.
-#   deploy/install-deps.sh [build|test|bench|fuzz|all]...        default: build test
+#   deploy/install-deps.sh [build|test|demo|bench|fuzz|all]...        default: build test
 set -euo pipefail
 
 build_packages=(
@@ -25,6 +25,7 @@ for set in "${wanted[@]}"; do
   case $set in
     build) packages+=("${build_packages[@]}") ;;
     test) packages+=("${test_packages[@]}" "${compat_packages[@]}") ;;
+    demo) packages+=(postgresql-15 postgresql-client-15 util-linux) ;;
     bench) packages+=(postgresql-15 python3 python3-psycopg2 "${bench_packages[@]}") ;;
     fuzz) packages+=("${fuzz_packages[@]}") ;;
     all) packages+=("${build_packages[@]}" "${test_packages[@]}" "${compat_packages[@]}" "${bench_packages[@]}" "${fuzz_packages[@]}") ;;

@@ -19,5 +19,6 @@ using Action = std::function<int()>;
 void add_router(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_decide(CLI::App& app, Action& action);
+void add_demo(CLI::App& app, Action& action);
 
 }  // namespace sluice::cli
