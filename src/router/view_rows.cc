@@ -14,8 +14,8 @@ namespace {
 
 using admin::Part;
 
-bool has(Part parts, Part one) {
-  return (static_cast<std::uint32_t>(parts) & static_cast<std::uint32_t>(one)) != 0;
+bool has(Part part, Part one) {
+  return part == one;
 }
 
 admin::Micros micros(std::chrono::nanoseconds d) {
