@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::string_view kScript = R"(\set account random(1, 100000)
 \set place random(1, 2)
-\set think random(5, 25)
+\set think random(2, 12)
 SELECT demo_query(:account, :place);
 \sleep :think ms
 )";
