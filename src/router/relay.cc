@@ -91,14 +91,14 @@ void Relay::on_read(Direction& d, std::error_code ec, std::size_t count) {
   if (ending_) return operation_done();
   if (ec == asio::error::operation_aborted && d.state == State::GoingIdle) return wait_idle(d);
   if (ec == asio::error::eof) return on_end_of_file(d);
-  if (ec) return d.side == Side::FromClient ? finish(RelayEnd::ClientFailed) : finish(RelayEnd::ServerClosed);
+  if (ec) return finish(d.side == Side::FromClient ? RelayEnd::ClientFailed : server_end());
   take(d, count);
 }
 
 void Relay::on_readable(Direction& d, std::error_code ec) {
   --pending_;
   if (ending_) return operation_done();
-  if (ec) return d.side == Side::FromClient ? finish(RelayEnd::ClientFailed) : finish(RelayEnd::ServerClosed);
+  if (ec) return finish(d.side == Side::FromClient ? RelayEnd::ClientFailed : server_end());
   d.buffer = buffers_.take();
   const net::IoOutcome outcome = d.from.try_read(d.buffer.span());
   switch (outcome.status) {
@@ -109,7 +109,7 @@ void Relay::on_readable(Direction& d, std::error_code ec) {
     case net::IoStatus::Eof:
       return on_end_of_file(d);
     case net::IoStatus::Failed:
-      return d.side == Side::FromClient ? finish(RelayEnd::ClientFailed) : finish(RelayEnd::ServerClosed);
+      return finish(d.side == Side::FromClient ? RelayEnd::ClientFailed : server_end());
   }
 }
 
@@ -192,7 +192,7 @@ void Relay::write(Direction& d) {
 }
 
 void Relay::on_end_of_file(Direction& d) {
-  if (d.side == Side::FromServer) return finish(client_gone_ ? client_end_ : RelayEnd::ServerClosed);
+  if (d.side == Side::FromServer) return finish(client_gone_ ? client_end_ : server_end());
   client_gone_ = true;
   client_left(d, RelayEnd::ClientClosed);
 }

@@ -19,6 +19,7 @@ enum class RelayEnd {
   ClientClosed,      // the client's end of file, with nothing owed or after the server finished what it had
   ClientFailed,      // reset, write failure, broken TLS
   ServerClosed,      // end of file, reset or broken bytes from the server
+  ServerJudged,      // the server ended the session over a malformed message of the client
   Stopped,           // stop() was called
 };
 
@@ -89,6 +90,10 @@ class Relay {
   void on_readable(Direction& d, std::error_code ec);
   void take(Direction& d, std::size_t count);
   void write(Direction& d);
+  // Why the server ended the session, while the client was there.
+  RelayEnd server_end() const noexcept {
+    return from_client_.last ? RelayEnd::ServerJudged : RelayEnd::ServerClosed;
+  }
   void on_end_of_file(Direction& d);
   void client_left(Direction& d, RelayEnd end);
   void finish(RelayEnd end);

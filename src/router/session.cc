@@ -249,6 +249,7 @@ telemetry::CloseReason Session::close_reason(RelayEnd end) const {
     case RelayEnd::ClientFailed:
       return telemetry::CloseReason::ClientDisconnect;
     case RelayEnd::ServerClosed:
+    case RelayEnd::ServerJudged:
       return tracker_ && tracker_->fatal_seen() ? telemetry::CloseReason::ServerFatal
                                                 : telemetry::CloseReason::ServerDisconnect;
     case RelayEnd::Stopped:

@@ -46,6 +46,8 @@ std::string_view reason_of(RelayEnd end) {
       return "client lost";
     case RelayEnd::ServerClosed:
       return "server lost";
+    case RelayEnd::ServerJudged:
+      return "malformed message";
     case RelayEnd::Stopped:
       return "stopped";
   }
@@ -82,10 +84,12 @@ asio::awaitable<void> Session::give_server_back(RelayEnd end) {
   if (!server_) co_return;
   ServerConnection connection = *std::exchange(server_, std::nullopt);
   const telemetry::ServerLabel label = server_label();
-  if (end == RelayEnd::ServerClosed) co_return;
-  if (tracker_ && tracker_->owes_answer() && !connection.secret.empty())
-    (void)co_await send_cancel(snapshot_, {connection.server, connection.process_id, connection.secret},
-                               snapshot_->options().cancel_wait_timeout);
+  if (end == RelayEnd::ServerClosed || end == RelayEnd::ServerJudged) co_return;
+  if (tracker_ && tracker_->owes_answer() && !connection.secret.empty()) {
+    // A named target: GCC 12 destroys the strings of a braced temporary twice.
+    CancelTarget target{connection.server, connection.process_id, connection.secret};
+    (void)co_await send_cancel(snapshot_, std::move(target), snapshot_->options().cancel_wait_timeout);
+  }
   const bool at_rest = !tracker_ || tracker_->ready_for_reset();
   if (!at_rest || connection.pool_key.empty() ||
       worker_.shared().shutting_down.load(std::memory_order_relaxed))
