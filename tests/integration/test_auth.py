@@ -198,7 +198,7 @@ def test_a_lost_server_connection_is_replaced_with_the_same_keys(router, cluster
     for _ in range(2):
         with router.session("bob") as client:
             assert client.value("select 1") == "1"
-        cluster.primary.query("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'bob'")
+        cluster.primary.end_backends("bob")
         with router.session("bob") as client:
             assert client.value("select 1") == "1"
 

@@ -41,7 +41,7 @@ def ending(client, data):
         message("D", b""),
         message("F", b"\0\0"),
         message("S", b"x"),
-        message("H", b"x"),
+        message("H", b"x") + S(),
         message("X", b"x"),
         message("d", b"x", 3),
         message("c", b"x"),

@@ -30,7 +30,6 @@ def test_the_next_session_finds_a_clean_server(router, cluster, leave):
     dirt = [
         "set search_path to nosuch",
         "set work_mem to '9MB'",
-        "set default_transaction_read_only to on",
         "set application_name to 'dirty'",
         "select set_config('x.y', 'z', false)",
         "create temp table leftover (a int)",
@@ -40,6 +39,7 @@ def test_the_next_session_finds_a_clean_server(router, cluster, leave):
         "declare c cursor with hold for select 1",
         "set role team",
         "set session characteristics as transaction isolation level serializable",
+        "set default_transaction_read_only to on",
     ]
 
     def soil(client):
@@ -250,9 +250,7 @@ def test_a_server_that_died_while_idle_is_not_handed_out(make_router, cluster):
             client.query("select 1")
             client.terminate()
         time.sleep(0.2)
-        cluster.primary.query(
-            "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'alice'"
-        )
+        cluster.primary.end_backends("alice")
         for _ in range(10):
             with router.session() as client:
                 assert client.value("select 1") == "1"

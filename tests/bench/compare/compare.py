@@ -18,7 +18,6 @@ sys.path[:0] = [str(HERE), str(REPOSITORY / "tests/integration")]
 import contenders as candidates  # noqa: E402 - the path comes first
 import report  # noqa: E402
 from harness import postgres  # noqa: E402
-from harness.net import wait_until  # noqa: E402
 from harness.postgres import BINDIR, PASSWORD, Cluster  # noqa: E402
 from harness.router import BINARY  # noqa: E402
 from harness.tls import Authority  # noqa: E402
@@ -57,12 +56,6 @@ class Bench:
             capture_output=True,
         )
         self.cluster.wait_for_replay()
-
-    def end_backends(self):
-        """Ends every server connection of the clients' role: what a contender keeps must not use up the
-        next one's."""
-        count = "select count(pg_terminate_backend(pid)) from pg_stat_activity where usename = %s"
-        wait_until(lambda: self.server.value(count, (candidates.USER,)) == 0, 30, "server connections to end")
 
     def stop(self):
         self.cluster.stop()

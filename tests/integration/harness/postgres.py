@@ -146,6 +146,11 @@ class Server:
         )
         return [row for row in rows if user is None or row[1] == user]
 
+    def end_backends(self, user):
+        """Ends every server connection of `user` and waits until they are gone."""
+        count = "select count(pg_terminate_backend(pid)) from pg_stat_activity where usename = %s"
+        wait_until(lambda: self.value(count, (user,)) == 0, 30, f"server connections of {user} to end")
+
     def log_text(self):
         return self.log.read_text(errors="replace")
 
