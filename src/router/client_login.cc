@@ -125,12 +125,13 @@ asio::awaitable<Arrived> receive_client(Shared& shared, telemetry::ThreadMetrics
   settings.mock_secret = snapshot->mock_secret;
   ClientLogin login(settings);
   ClientIdentity identity;
+  const std::string no_server_name;
 
   if (snapshot->client_tls != nullptr && !peer.is_unix) {
     const auto first = co_await net::peek_first_byte(stream);
     if (!first) co_return Arrived{};
     if (*first == net::kTlsHandshakeRecord) {
-      if (!co_await stream.handshake(snapshot->client_tls, net::TlsRole::DirectServer, ""))
+      if (!co_await stream.handshake(snapshot->client_tls, net::TlsRole::DirectServer, no_server_name))
         co_return Arrived{};
       login.direct_tls_started(tls_facts(*stream.tls()));
     }
@@ -163,7 +164,8 @@ asio::awaitable<Arrived> receive_client(Shared& shared, telemetry::ThreadMetrics
         break;
       }
       case ClientLogin::Want::StartTls:
-        if (!co_await stream.handshake(snapshot->client_tls, net::TlsRole::Server, "")) co_return Arrived{};
+        if (!co_await stream.handshake(snapshot->client_tls, net::TlsRole::Server, no_server_name))
+          co_return Arrived{};
         login.tls_started(tls_facts(*stream.tls()));
         break;
       case ClientLogin::Want::ChooseMethod: {

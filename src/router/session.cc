@@ -98,7 +98,8 @@ asio::awaitable<void> Session::run_on_server(ClientIdentity identity) {
   const Classified classified = co_await classify(shared, snapshot_, identity, peer_, listener_);
   if (classified.refusal) {
     reject(telemetry::RejectReason::UnknownDatabase);
-    co_return co_await tell(std::move(identity.output), *classified.refusal);
+    co_await tell(std::move(identity.output), *classified.refusal);
+    co_return;
   }
   tag_.priority = classified.priority;
   tag_.host = classified.host;
@@ -107,7 +108,9 @@ asio::awaitable<void> Session::run_on_server(ClientIdentity identity) {
     log::warning(
         "session refused",
         {{"session", id().value()}, {"limit", *limit}, {"user", tag_.user}, {"database", tag_.database}});
-    co_return co_await tell(std::move(identity.output), limit_reached(*limit));
+    ErrorFields error = limit_reached(*limit);
+    co_await tell(std::move(identity.output), std::move(error));
+    co_return;
   }
   std::optional<ErrorFields> refusal;
   if (classified.primary) {
@@ -210,8 +213,11 @@ asio::awaitable<void> Session::cancel(Bytes secret) {
     co_return;
   }
   ++cancels_in_flight_;
-  const CancelTarget target{server_->server, server_->process_id, server_->secret};
-  const auto sent = co_await send_cancel(snapshot_, target, snapshot_->options().cancel_wait_timeout);
+  CancelTarget target;
+  target.server = server_->server;
+  target.process_id = server_->process_id;
+  target.secret = server_->secret;
+  const auto sent = co_await send_cancel(snapshot_, std::move(target), snapshot_->options().cancel_wait_timeout);
   worker_.metrics().count(metric::cancels_total,
                           sent ? telemetry::CancelResult::Forwarded : telemetry::CancelResult::Failed);
   --cancels_in_flight_;
