@@ -68,7 +68,7 @@ std::string print_quantity(std::int64_t number, std::span<const Unit> units, std
 
 bool is_name_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-         c == '-' || c == ':' || c == '/' || c == '[' || c == ']' || c == '*';
+         c == '-' || c == ':' || c == '/' || c == '[' || c == ']' || c == '*' || c == '%' || c == '@';
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -141,13 +141,14 @@ std::string quoted_if_needed(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else {
+    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) {
       out += c;
+      continue;
     }
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    out += "\\x";
+    out += kDigits[static_cast<unsigned char>(c) >> 4];
+    out += kDigits[static_cast<unsigned char>(c) & 15];
   }
   return out + "\"";
 }
@@ -259,7 +260,7 @@ std::string KindText<kind::Text>::print(const std::string& value) {
 template <>
 std::string KindText<kind::Name>::expects(const Limits& limits) {
   return "a name of " + std::to_string(limits.min) + " to " + std::to_string(limits.max) +
-         " letters, digits and . _ - : / [ ] *";
+         " letters, digits and . _ - : / [ ] * % @";
 }
 template <>
 std::string KindText<kind::Name>::read(const Node& node, const Limits& limits, std::string& value) {

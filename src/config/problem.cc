@@ -17,6 +17,10 @@ std::string to_string(const Problem& problem) {
   if (!problem.key.empty()) line += problem.key + ": ";
   line += problem.message;
   if (!problem.hint.empty()) line += "; " + problem.hint;
+  // Keys and names come from the file; what a terminal would obey must not get through.
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
+      '?');
   return line;
 }
 

@@ -39,6 +39,12 @@ TEST_F(Check, RefusesNamesGivenTwice) {
   EXPECT_TRUE(has_error(with("databases: [{name: a}, {name: a}]\n"), "databases[1].name", "databases[0]"));
 }
 
+// The name of a server without one is made of its host, and names are labels.
+TEST_F(Check, RefusesHostsThatAreNoNames) {
+  EXPECT_TRUE(has_error(loading_.load("auth_file: verifiers\nreplicas: [a b]\n"), "replicas[0]",
+                        "\"a b\" is not a name"));
+}
+
 TEST_F(Check, RefusesAClassCalledMixed) {
   EXPECT_TRUE(
       has_error(with("classes: [{name: mixed, target: 1}]\n"), "classes[0].name", "belongs to no class"));

@@ -78,7 +78,7 @@ TEST(Kinds, QuotesOnlyWhatNeedsIt) {
   EXPECT_EQ(quoted_if_needed("10.0.0.0/8"), "10.0.0.0/8");
   EXPECT_EQ(quoted_if_needed(""), "\"\"");
   EXPECT_EQ(quoted_if_needed("*"), "\"*\"");
-  EXPECT_EQ(quoted_if_needed("a\"b\\c\nd"), "\"a\\\"b\\\\c\\nd\"");
+  EXPECT_EQ(quoted_if_needed("a\"b\\c\nd"), "\"a\\\"b\\\\c\\x0ad\"");
   EXPECT_EQ(quoted_if_needed("null"), "\"null\"");
   EXPECT_EQ(quoted_if_needed("::"), "\"::\"");
 }

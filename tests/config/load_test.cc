@@ -160,6 +160,13 @@ TEST(Load, SaysWhatAnEmptyFileLacks) {
   EXPECT_TRUE(has_error(outcome, "auth_type", "nobody can log in"));
 }
 
+TEST(Load, KeepsControlCharactersOfTheFileOutOfItsMessages) {
+  const LoadOutcome outcome = Loading().load_with("\"a\\x1b[2Jb\": 1\ndefault_class: \"x\\ny\"\n");
+  EXPECT_EQ(outcome.problems.size(), 2U);
+  for (const Problem& problem : outcome.problems)
+    EXPECT_EQ(to_string(problem).find_first_of("\x1b\n"), std::string::npos);
+}
+
 TEST(Load, GivesUpCountingProblemsButNotOnTheFile) {
   std::string text;
   for (int i = 0; i < 20'000; ++i)
