@@ -114,11 +114,8 @@ asio::awaitable<std::optional<ServerFailure>> Session::connect(const ClientIdent
   std::vector<ServerRequest> requests = server_requests(*snapshot_, identity, server, database, tag_, peer_);
   const bool reuse =
       snapshot_->options().server_reuse && identity.startup.replication == protocol::Replication::Off;
-  for (const ServerRequest& request : requests) {
-    const std::string key = pool_key(request);
-    while (reuse) {
-      std::optional<ServerPool::Idle> idle = shared.pool.take(key);
-      if (!idle) break;
+  const auto take_idle = [&](const std::string& key) -> std::optional<ServerConnection> {
+    while (std::optional<ServerPool::Idle> idle = shared.pool.take(key)) {
       Result<net::Stream> stream = net::Stream::adopt(client_.get_executor(), std::move(idle->stream));
       if (!stream) continue;
       ServerConnection connection{*std::move(stream),
@@ -130,15 +127,19 @@ asio::awaitable<std::optional<ServerFailure>> Session::connect(const ClientIdent
                                   std::move(idle->user),
                                   std::move(idle->database),
                                   idle->opened_at};
-      if (!good_to_reuse(connection)) continue;
-      server_.emplace(std::move(connection));
-      worker_.metrics().count(metric::server_connections_reused_total, label);
-      co_return std::nullopt;
+      if (good_to_reuse(connection)) return connection;
     }
-  }
+    return std::nullopt;
+  };
   std::optional<ServerFailure> failure;
   for (ServerRequest& request : requests) {
     std::string key = reuse ? pool_key(request) : std::string();
+    // One way in after the other: what is kept of a later one must not win over a login of the client's own.
+    if (std::optional<ServerConnection> kept = reuse ? take_idle(key) : std::nullopt) {
+      server_.emplace(*std::move(kept));
+      worker_.metrics().count(metric::server_connections_reused_total, label);
+      co_return std::nullopt;
+    }
     const Clock::time_point began = Clock::now();
     auto opened = co_await open_server_connection(snapshot_, std::move(request));
     if (auto* connection = std::get_if<ServerConnection>(&opened)) {
