@@ -125,6 +125,10 @@ void read_secret_files(Config& config, Reporter& reporter) {
   const Options& options = config.options;
   read_users(config, reporter);
   read_password("auth_password_file", options.auth_password_file, config.passwords.auth_user, reporter);
+  const UserEntry* entry = find_user(config, options.auth_user);
+  if (options.auth_password_file.empty() && entry != nullptr &&
+      secret_kind(entry->secret) == SecretKind::Plain)
+    config.passwords.auth_user = entry->secret;
   read_password("server_password_file", options.server_password_file, config.passwords.server_user, reporter);
   read_password("health_check_password_file", options.health_check_password_file,
                 config.passwords.health_check_user, reporter);

@@ -26,7 +26,9 @@ std::string version_text(std::uint32_t version) {
 
 StartupRefusal unsupported_version(std::uint32_t version) {
   const std::uint16_t major = static_cast<std::uint16_t>(version >> 16);
-  return refusal(major < kProtocolMajor ? Answer::OldErrorMessage : Answer::ErrorResponse, "0A000",
+  // PostgreSQL takes version 0, the value before any was asked for, as a current one.
+  const bool old = version != 0 && major < kProtocolMajor;
+  return refusal(old ? Answer::OldErrorMessage : Answer::ErrorResponse, "0A000",
                  "unsupported frontend protocol " + version_text(version) + ": server supports " +
                      version_text(kProtocol30) + " to " + version_text(kProtocol32));
 }

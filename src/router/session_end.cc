@@ -69,7 +69,11 @@ asio::awaitable<void> Session::tell(Bytes before, ErrorFields error) {
 asio::awaitable<void> Session::finish(RelayEnd end) {
   std::optional<ErrorFields> farewell;
   if (end == RelayEnd::ServerClosed && !tracker_->fatal_seen()) farewell = server_lost(*tracker_);
-  if (end == RelayEnd::Stopped) farewell = stop_reason_;
+  if (end == RelayEnd::Stopped) {
+    farewell = stop_reason_;
+    // A server that is gone took no query with it from a session that was idle.
+    if (farewell && farewell->sqlstate == "08006" && !tracker_->owes_answer()) farewell->sqlstate = "57P01";
+  }
   if (farewell && tracker_->backend_at_boundary()) co_await tell({}, *std::move(farewell));
 }
 
