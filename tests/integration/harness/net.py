@@ -1,17 +1,28 @@
 """Small helpers about ports, waiting and processes."""
 
 import os
+import random
 import socket
 import time
 
 
+_given = set()
+
+
 def free_port():
-    """A loopback port that nobody listens on now. Two callers cannot get the same one at once: each stays
-    bound a moment."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A loopback port that nobody listens on now, outside of the range from which the kernel takes ports for outgoing
+    connections. No two calls of one run give the same."""
+    while True:
+        port = random.randrange(12000, 32000)
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        if port not in _given:
+            _given.add(port)
+            return port
 
 
 def wait_until(condition, timeout=10.0, what="condition", interval=0.02):

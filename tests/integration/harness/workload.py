@@ -3,59 +3,46 @@
 import threading
 import time
 
-import psycopg2
+from . import messages as m
+from .wire import LoginRefused
 
 
 class Worker(threading.Thread):
-    """Connects, runs short queries, reconnects when the session ends. Each outcome is kept: `done` counts
-    answers, `errors` holds
-    (moment, SQLSTATE or None, text), `silences` the queries that took longer than `patience` seconds."""
+    """Connects, runs short queries, reconnects when the session ends. Each outcome is kept: `done` counts answers,
+    `errors` holds (SQLSTATE, text) of each ErrorResponse, SQLSTATE None for an end without one, and `silences`
+    counts the queries that nobody answered within `patience` seconds."""
 
-    def __init__(self, front, user, database, sql="select 1", sessions=None, patience=20.0):
+    def __init__(self, front, user, database, sql="select 1", patience=20.0):
         super().__init__(daemon=True)
-        self.front, self.user, self.database, self.sql, self.sessions, self.patience = (
-            front,
-            user,
-            database,
-            sql,
-            sessions,
-            patience,
-        )
-        self.done, self.opened, self.errors, self.silences = 0, 0, [], []
+        self.front, self.user, self.database, self.sql, self.patience = front, user, database, sql, patience
+        self.done, self.silences, self.errors = 0, 0, []
         self.stopping = threading.Event()
 
     def run(self):
         while not self.stopping.is_set():
             try:
-                connection = self.front.connect(self.user, self.database)
-            except psycopg2.Error as error:
-                self._note(error)
+                with self.front.session(self.user, self.database) as client:
+                    self._work(client)
+            except LoginRefused as refusal:
+                self.errors.append((refusal.sqlstate, str(refusal)))
                 time.sleep(0.05)
-                continue
-            self.opened += 1
-            try:
-                self._work(connection)
-            except psycopg2.Error as error:
-                self._note(error)
-            finally:
-                connection.close()
+            except TimeoutError:
+                self.silences += 1
+            except OSError as fault:
+                self.errors.append((None, str(fault)))
+                time.sleep(0.05)
 
-    def _work(self, connection):
-        count = 0
-        while not self.stopping.is_set() and (self.sessions is None or count < self.sessions):
-            started = time.monotonic()
-            try:
-                cursor = connection.cursor()
-                cursor.execute(self.sql)
-                cursor.fetchall()
-            finally:
-                if time.monotonic() - started > self.patience:
-                    self.silences.append(time.monotonic() - started)
-            self.done += 1
-            count += 1
-
-    def _note(self, error):
-        self.errors.append((time.monotonic(), error.pgcode, str(error)))
+    def _work(self, client):
+        while not self.stopping.is_set():
+            answer = client.run(m.Q(self.sql), timeout=self.patience)
+            errors = [x for x in answer if x.kind == "E"]
+            self.errors += [(m.sqlstate(x), m.fields(x.body)["M"]) for x in errors]
+            if answer[-1] is m.CLOSED:
+                if not errors:
+                    self.errors.append((None, "closed without a word"))
+                return
+            self.done += not errors
+        client.terminate()
 
 
 class Crowd:
@@ -86,4 +73,4 @@ class Crowd:
 
     @property
     def silences(self):
-        return [silence for worker in self.workers for silence in worker.silences]
+        return sum(worker.silences for worker in self.workers)
