@@ -74,14 +74,13 @@ std::vector<Line> replica_part(const TableState& state) {
 }
 
 std::vector<Line> class_part(const TableState& state) {
-  std::vector<Line> lines{
-      {fmt::format("  {:<10}{:>9}  {:<21}{:>10}{:>9}{:>11}{:>11}{:>10}", "class", "sessions", "replicas",
-                   "borrowed", "returned", "median", "p95", "queries/s"),
-       kBold}};
+  std::vector<Line> lines{{fmt::format("  {:<9}{:>9}  {:<15}{:>9}{:>9}{:>9}{:>9}{:>6}", "class", "sessions",
+                                       "replicas", "borrowed", "returned", "median", "p95", "q/s"),
+                           kBold}};
   for (std::size_t i = 0; i < state.classes.size(); ++i) {
     const ClassState& row = state.classes[i];
     lines.push_back(
-        {fmt::format("  {:<10}{:>9}  {:<21}{:>10}{:>9}{:>11}{:>11}{:>10.0f}", row.name, sessions_of(state, i),
+        {fmt::format("  {:<9}{:>9}  {:<15}{:>9}{:>9}{:>9}{:>9}{:>6.0f}", row.name, sessions_of(state, i),
                      pool_members(state, row.name), row.borrowings, row.returns,
                      milliseconds_text(row.response.median_seconds),
                      milliseconds_text(row.response.p95_seconds), row.response.queries_per_second),
