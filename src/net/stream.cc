@@ -166,7 +166,14 @@ asio::awaitable<Result<std::size_t>> Stream::read_some(std::span<std::byte> into
       case IoStatus::WouldBlock:
         break;
     }
-    if (const std::error_code ec = co_await wait(outcome.want)) co_return from_io(ec, side_);
+    if (tls_ != nullptr) {
+      if (const std::error_code ec = co_await wait(outcome.want)) co_return from_io(ec, side_);
+      continue;
+    }
+    // Cheaper than waiting for readability, which takes an epoll_ctl.
+    const auto [ec, count] = co_await socket_.async_read_some(asio::buffer(into.data(), into.size()), kAwait);
+    if (ec) co_return from_io(ec, side_);
+    co_return count;
   }
 }
 

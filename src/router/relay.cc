@@ -33,8 +33,9 @@ void Relay::start(ByteView first, Completion done) {
   SLUICE_ASSERT(!done_);
   done_ = std::move(done);
   last_activity_ = Clock::now();
-  wait_idle(to_client_);
-  if (first.empty()) return wait_idle(from_client_);
+  // A session that begins has something to say: tick() takes the buffers back if not.
+  read(to_client_);
+  if (first.empty()) return read(from_client_);
   backlog_.assign(first.begin(), first.end());
   from_client_.buffer = buffers_.take();
   take_backlog();

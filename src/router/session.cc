@@ -65,80 +65,100 @@ Session::~Session() {
 
 asio::awaitable<void> Session::run() {
   co_await asio::this_coro::throw_if_cancelled(false);
+  // What only the beginning needs lives in frames of its own, which are gone while the session is relayed.
+  std::optional<Bytes> unread = co_await begin();
+  RelayEnd end = RelayEnd::ClientFailed;
+  if (unread) {
+    end = co_await relay(*std::move(unread));
+    co_await finish(end);
+    log_end(end);
+  }
+  phase_ = Phase::Ending;
+  client_.close();
+  co_await leave(end);
+}
+
+// The way to a relayed session: the bytes that the client sent behind its start-up. nullopt when it does not
+// come to that; the client has then been told.
+asio::awaitable<std::optional<Bytes>> Session::begin() {
   Arrived arrived =
       co_await receive_client(worker_.shared(), worker_.metrics(), snapshot_, client_, peer_, listener_);
-  if (stop_reason_) co_return;
+  if (stop_reason_) co_return std::nullopt;
   if (arrived.cancel) {
-    const auto& workers = worker_.shared().workers;
-    Worker& owner = *workers[Worker::index_of(arrived.cancel->process_id, workers.size())];
-    // Answered only when the cancel has been delivered: a client may rely on that, as with PostgreSQL.
-    // A named function: GCC 12 destroys a temporary one with captures twice.
-    std::function<asio::awaitable<Result<bool>>()> deliver = [&owner, request = *arrived.cancel] {
-      return owner.cancel(request);
-    };
-    (void)co_await pgclient::call_on<bool>(owner.context().get_executor(), std::move(deliver));
-    co_return;
+    co_await deliver(*std::move(arrived.cancel));
+    co_return std::nullopt;
   }
-  if (!arrived.client) co_return;
-  ClientIdentity identity = *std::move(arrived.client);
+  if (!arrived.client) co_return std::nullopt;
+  ClientIdentity& identity = *arrived.client;
   tag_.user = identity.startup.user;
   tag_.database = identity.startup.database;
   application_name_ = parameter(identity.startup, "application_name");
   if (console_database(tag_.database)) {
     phase_ = Phase::Console;
     co_await run_console(worker_, snapshot_, client_, std::move(identity));
-    co_return;
+    co_return std::nullopt;
   }
   phase_ = Phase::Waiting;
-  co_await run_on_server(std::move(identity));
+  std::optional<ErrorFields> refusal = co_await place(identity);
+  if (!refusal) refusal = stop_reason_;
+  if (refusal) {
+    co_await tell(std::move(identity.output), *std::move(refusal));
+    co_return std::nullopt;
+  }
+  Bytes unread = std::move(identity.unread);
+  const bool greeted = co_await greet(std::move(identity));
+  if (!greeted) co_return std::nullopt;
+  log_begin();
+  co_return unread;
 }
 
-asio::awaitable<void> Session::run_on_server(ClientIdentity identity) {
-  Shared& shared = worker_.shared();
-  const Classified classified = co_await classify(shared, snapshot_, identity, peer_, listener_);
+// Answered only when the cancel has been delivered: a client may rely on that, as with PostgreSQL.
+asio::awaitable<void> Session::deliver(protocol::CancelRequest request) {
+  const auto& workers = worker_.shared().workers;
+  Worker& owner = *workers[Worker::index_of(request.process_id, workers.size())];
+  std::function<asio::awaitable<Result<bool>>()> task = [&owner, request = std::move(request)] {
+    return owner.cancel(request);
+  };
+  (void)co_await pgclient::call_on<bool>(owner.context().get_executor(), std::move(task));
+}
+
+// Classifies, counts and connects the session. What the client is to be told when that fails.
+asio::awaitable<std::optional<ErrorFields>> Session::place(const ClientIdentity& identity) {
+  Classified classified = co_await classify(worker_.shared(), snapshot_, identity, peer_, listener_);
   if (classified.refusal) {
     reject(telemetry::RejectReason::UnknownDatabase);
-    co_await tell(std::move(identity.output), *classified.refusal);
-    co_return;
+    co_return *std::move(classified.refusal);
   }
   tag_.priority = classified.priority;
   tag_.host = classified.host;
-  if (const auto limit = shared.admission.enter(tag_)) {
+  if (const auto limit = worker_.shared().admission.enter(tag_)) {
     reject(reason_of_limit(*limit));
     log::warning(
         "session refused",
         {{"session", id().value()}, {"limit", *limit}, {"user", tag_.user}, {"database", tag_.database}});
-    ErrorFields error = limit_reached(*limit);
-    co_await tell(std::move(identity.output), std::move(error));
-    co_return;
+    co_return limit_reached(*limit);
   }
+  entered_ = true;
   std::optional<ErrorFields> refusal;
   if (classified.primary) {
     refusal = co_await connect_primary(identity, classified.server_database);
   } else {
     refusal = co_await assign(identity, classified.server_database);
   }
-  if (stop_reason_) refusal = stop_reason_;
-  RelayEnd end = RelayEnd::ClientFailed;
   if (refusal) {
     reject(refusal->sqlstate == "57P03" ? telemetry::RejectReason::NoReplica
                                         : telemetry::RejectReason::ServerLogin);
-    co_await tell(std::move(identity.output), *std::move(refusal));
-  } else {
-    begin_accounting(snapshot_->database_label(classified.database));
-    Bytes unread = std::move(identity.unread);
-    if (co_await greet(std::move(identity))) {
-      log_begin();
-      end = co_await relay(std::move(unread));
-      co_await finish(end);
-      log_end(end);
-    }
-    end_accounting(end);
+    co_return refusal;
   }
-  phase_ = Phase::Ending;
-  client_.close();
-  if (granted_) shared.admission.close(granted_->replica, granted_->counted_in);
-  shared.admission.leave(tag_);
+  begin_accounting(snapshot_->database_label(classified.database));
+  co_return std::nullopt;
+}
+
+// Takes the session out of every count; its server connection goes back or is closed.
+asio::awaitable<void> Session::leave(RelayEnd end) {
+  if (accounted_) end_accounting(end);
+  if (granted_) worker_.shared().admission.close(granted_->replica, granted_->counted_in);
+  if (entered_) worker_.shared().admission.leave(tag_);
   co_await give_server_back(end);
 }
 
@@ -217,7 +237,8 @@ asio::awaitable<void> Session::cancel(Bytes secret) {
   target.server = server_->server;
   target.process_id = server_->process_id;
   target.secret = server_->secret;
-  const auto sent = co_await send_cancel(snapshot_, std::move(target), snapshot_->options().cancel_wait_timeout);
+  const auto sent =
+      co_await send_cancel(snapshot_, std::move(target), snapshot_->options().cancel_wait_timeout);
   worker_.metrics().count(metric::cancels_total,
                           sent ? telemetry::CancelResult::Forwarded : telemetry::CancelResult::Failed);
   --cancels_in_flight_;
@@ -228,6 +249,7 @@ telemetry::ServerLabel Session::server_label() const {
 }
 
 void Session::begin_accounting(telemetry::DatabaseLabel database) {
+  accounted_ = true;
   telemetry::ThreadMetrics& metrics = worker_.metrics();
   const telemetry::PoolLabel pool =
       granted_ ? telemetry::PoolLabel(granted_->pool) : telemetry::PoolLabel::primary();

@@ -61,7 +61,10 @@ class Session {
  private:
   enum class Phase { LoggingIn, Console, Waiting, Relaying, Ending };
 
-  asio::awaitable<void> run_on_server(ClientIdentity identity);
+  asio::awaitable<std::optional<Bytes>> begin();
+  asio::awaitable<void> deliver(protocol::CancelRequest request);
+  asio::awaitable<std::optional<protocol::ErrorFields>> place(const ClientIdentity& identity);
+  asio::awaitable<void> leave(RelayEnd end);
   // session_assign.cc
   asio::awaitable<std::optional<protocol::ErrorFields>> assign(const ClientIdentity& identity,
                                                                const std::string& database);
@@ -93,6 +96,8 @@ class Session {
   SessionTag tag_;
   std::string application_name_;
   Phase phase_ = Phase::LoggingIn;
+  bool entered_ = false;    // counted by Admission::enter
+  bool accounted_ = false;  // counted in the metrics
   std::optional<Admission::Granted> granted_;
   std::optional<ServerConnection> server_;
   std::optional<protocol::SessionTracker> tracker_;
