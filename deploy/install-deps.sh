@@ -9,7 +9,7 @@ build_packages=(
   nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev libboost-dev zlib1g-dev
 )
 test_packages=(
-  postgresql-15 postgresql-client-15 python3 python3-pytest python3-pytest-timeout python3-psycopg python3-psycopg2 python3-asyncpg
+  clang-format-14 postgresql-15 postgresql-client-15 python3 python3-pytest python3-pytest-timeout python3-psycopg python3-psycopg2 python3-asyncpg
   openssl curl procps iproute2 util-linux
 )
 # Node and Java come from more than one vendor; any of them will do.

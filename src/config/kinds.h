@@ -39,7 +39,8 @@ struct Text {
   using Value = std::string;
   static Value initial(std::string_view v) { return Value(v); }
 };
-// A word that becomes a label in metrics and a name in the console: letters, digits and . _ - : / [ ] * % @ only.
+// A word that becomes a label in metrics and a name in the console: letters, digits and . _ - : / [ ] * % @
+// only.
 struct Name : Text {};
 // A file; relative ones are looked up from the configuration file's folder and made absolute.
 struct Path : Text {};

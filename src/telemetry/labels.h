@@ -67,55 +67,37 @@ struct LabelTraits;
     return LabelTraits<Type>::value(LabelTraits<Type>::index(v));                        \
   }
 
+// clang-format breaks such lists in another way each time.
+// clang-format off
+
 // Why a session that had been admitted ended.
-#define SLUICE_CLOSE_REASONS(V)                         \
-  V(ClientTerminate, "client_terminate")                \
-  V(ClientDisconnect, "client_disconnect")              \
-  V(ServerFatal, "server_fatal")                        \
-  V(ServerDisconnect, "server_disconnect")              \
-  V(ClientIdleTimeout, "client_idle_timeout")           \
-  V(IdleTransactionTimeout, "idle_transaction_timeout") \
-  V(WriteStallTimeout, "write_stall_timeout")           \
-  V(Lifetime, "lifetime")                               \
-  V(ReplicaDown, "replica_down")                        \
-  V(Killed, "killed")                                   \
-  V(Shutdown, "shutdown")                               \
-  V(ProtocolViolation, "protocol_violation")            \
+#define SLUICE_CLOSE_REASONS(V) \
+  V(ClientTerminate, "client_terminate") V(ClientDisconnect, "client_disconnect") \
+  V(ServerFatal, "server_fatal") V(ServerDisconnect, "server_disconnect") \
+  V(ClientIdleTimeout, "client_idle_timeout") V(IdleTransactionTimeout, "idle_transaction_timeout") \
+  V(WriteStallTimeout, "write_stall_timeout") V(Lifetime, "lifetime") \
+  V(ReplicaDown, "replica_down") V(Killed, "killed") \
+  V(Shutdown, "shutdown") V(ProtocolViolation, "protocol_violation") \
   V(Internal, "internal")
 SLUICE_LABEL_ENUM(CloseReason, "reason", SLUICE_CLOSE_REASONS)
 
 // Why a client got no session.
-#define SLUICE_REJECT_REASONS(V)                         \
-  V(MaxClientConn, "max_client_conn")                    \
-  V(MaxUserConnections, "max_user_client_connections")   \
-  V(MaxDatabaseConnections, "max_db_client_connections") \
-  V(MaxHostConnections, "max_host_client_connections")   \
-  V(MaxClassSessions, "max_class_sessions")              \
-  V(MaxUnauthenticated, "max_unauthenticated")           \
-  V(LoginTimeout, "client_login_timeout")                \
-  V(QueryWaitTimeout, "query_wait_timeout")              \
-  V(NoReplica, "no_replica")                             \
-  V(ServerConnect, "server_connect")                     \
-  V(ServerLogin, "server_login")                         \
-  V(Authentication, "authentication")                    \
-  V(HbaReject, "hba_reject")                             \
-  V(TlsRequired, "tls_required")                         \
-  V(TlsFailed, "tls_failed")                             \
-  V(UnknownDatabase, "unknown_database")                 \
-  V(ProtocolViolation, "protocol_violation")             \
-  V(ClientDisconnect, "client_disconnect")               \
-  V(Shutdown, "shutdown")                                \
-  V(Internal, "internal")
+#define SLUICE_REJECT_REASONS(V) \
+  V(MaxClientConn, "max_client_conn") V(MaxUserConnections, "max_user_client_connections") \
+  V(MaxDatabaseConnections, "max_db_client_connections") V(MaxHostConnections, "max_host_client_connections") \
+  V(MaxClassSessions, "max_class_sessions") V(MaxUnauthenticated, "max_unauthenticated") \
+  V(LoginTimeout, "client_login_timeout") V(QueryWaitTimeout, "query_wait_timeout") \
+  V(NoReplica, "no_replica") V(ServerConnect, "server_connect") \
+  V(ServerLogin, "server_login") V(Authentication, "authentication") \
+  V(HbaReject, "hba_reject") V(TlsRequired, "tls_required") \
+  V(TlsFailed, "tls_failed") V(UnknownDatabase, "unknown_database") \
+  V(ProtocolViolation, "protocol_violation") V(ClientDisconnect, "client_disconnect") \
+  V(Shutdown, "shutdown") V(Internal, "internal")
 SLUICE_LABEL_ENUM(RejectReason, "reason", SLUICE_REJECT_REASONS)
 
-#define SLUICE_LOGIN_METHODS(V)            \
-  V(Trust, "trust")                        \
-  V(Cert, "cert")                          \
-  V(Md5, "md5")                            \
-  V(ScramSha256, "scram-sha-256")          \
-  V(ScramSha256Plus, "scram-sha-256-plus") \
-  V(Passthrough, "passthrough")            \
-  V(Reject, "reject")
+#define SLUICE_LOGIN_METHODS(V) \
+  V(Trust, "trust") V(Cert, "cert") V(Md5, "md5") V(ScramSha256, "scram-sha-256") \
+  V(ScramSha256Plus, "scram-sha-256-plus") V(Passthrough, "passthrough") V(Reject, "reject")
 SLUICE_LABEL_ENUM(LoginMethod, "method", SLUICE_LOGIN_METHODS)
 
 // Unknown users and wrong passwords are one value: a scrape must not tell them apart either.
@@ -124,44 +106,43 @@ SLUICE_LABEL_ENUM(LoginMethod, "method", SLUICE_LOGIN_METHODS)
 SLUICE_LABEL_ENUM(LoginResult, "result", SLUICE_LOGIN_RESULTS)
 
 #define SLUICE_CONNECT_FAILURES(V) \
-  V(Refused, "refused")            \
-  V(Timeout, "timeout")            \
-  V(NameLookup, "name_lookup") V(Tls, "tls") V(Login, "login") V(Lost, "lost") V(Other, "other")
+  V(Refused, "refused") V(Timeout, "timeout") V(NameLookup, "name_lookup") V(Tls, "tls") \
+  V(Login, "login") V(Lost, "lost") V(Other, "other")
 SLUICE_LABEL_ENUM(ConnectFailure, "reason", SLUICE_CONNECT_FAILURES)
 
 #define SLUICE_CANCEL_RESULTS(V) \
-  V(Forwarded, "forwarded")      \
-  V(UnknownKey, "unknown_key")   \
-  V(NothingRunning, "nothing_running") V(RateLimited, "rate_limited") V(Failed, "failed")
+  V(Forwarded, "forwarded") V(UnknownKey, "unknown_key") V(NothingRunning, "nothing_running") \
+  V(RateLimited, "rate_limited") V(Failed, "failed")
 SLUICE_LABEL_ENUM(CancelResult, "result", SLUICE_CANCEL_RESULTS)
 
-#define SLUICE_RESET_RESULTS(V) V(Clean, "clean") V(Failed, "failed") V(Timeout, "timeout")
+#define SLUICE_RESET_RESULTS(V) \
+  V(Clean, "clean") V(Failed, "failed") V(Timeout, "timeout")
 SLUICE_LABEL_ENUM(ResetResult, "result", SLUICE_RESET_RESULTS)
 
-#define SLUICE_LOOKUP_RESULTS(V)                                                      \
-  V(Hit, "hit")                                                                       \
-  V(NegativeHit, "negative_hit") V(Found, "found") V(NotFound, "not_found") V(Failed, \
-                                                                              "faile" \
-                                                                              "d")
+#define SLUICE_LOOKUP_RESULTS(V) \
+  V(Hit, "hit") V(NegativeHit, "negative_hit") V(Found, "found") \
+  V(NotFound, "not_found") V(Failed, "failed")
 SLUICE_LABEL_ENUM(LookupResult, "result", SLUICE_LOOKUP_RESULTS)
 
-#define SLUICE_OK_OR_FAILED(V) V(Ok, "ok") V(Failed, "failed")
+#define SLUICE_OK_OR_FAILED(V) \
+  V(Ok, "ok") V(Failed, "failed")
 SLUICE_LABEL_ENUM(OkOrFailed, "result", SLUICE_OK_OR_FAILED)
 
-#define SLUICE_PROBE_STATISTICS(V) V(Last, "last") V(Median, "median") V(Minimum, "minimum") V(Ewma, "ewma")
+#define SLUICE_PROBE_STATISTICS(V) \
+  V(Last, "last") V(Median, "median") V(Minimum, "minimum") V(Ewma, "ewma")
 SLUICE_LABEL_ENUM(ProbeStatistic, "statistic", SLUICE_PROBE_STATISTICS)
 
 // SQLSTATE classes of PostgreSQL ("PostgreSQL Error Codes"); any other is Other.
-#define SLUICE_SQLSTATE_CLASSES(V)                                                                           \
-  V(C00, "00")                                                                                               \
-  V(C01, "01")                                                                                               \
-  V(C02, "02") V(C03, "03") V(C08, "08") V(C09, "09") V(C0A, "0A") V(C0B, "0B") V(C0F, "0F") V(C0L, "0L")    \
-      V(C0P, "0P") V(C0Z, "0Z") V(C20, "20") V(C21, "21") V(C22, "22") V(C23, "23") V(C24, "24")             \
-          V(C25, "25") V(C26, "26") V(C27, "27") V(C28, "28") V(C2B, "2B") V(C2D, "2D") V(C2F, "2F")         \
-              V(C34, "34") V(C38, "38") V(C39, "39") V(C3B, "3B") V(C3D, "3D") V(C3F, "3F") V(C40, "40")     \
-                  V(C42, "42") V(C44, "44") V(C53, "53") V(C54, "54") V(C55, "55") V(C57, "57") V(C58, "58") \
-                      V(C72, "72") V(CF0, "F0") V(CHV, "HV") V(CP0, "P0") V(CXX, "XX") V(Other, "other")
+#define SLUICE_SQLSTATE_CLASSES(V) \
+  V(C00, "00") V(C01, "01") V(C02, "02") V(C03, "03") V(C08, "08") V(C09, "09") V(C0A, "0A") V(C0B, "0B") \
+  V(C0F, "0F") V(C0L, "0L") V(C0P, "0P") V(C0Z, "0Z") V(C20, "20") V(C21, "21") V(C22, "22") V(C23, "23") \
+  V(C24, "24") V(C25, "25") V(C26, "26") V(C27, "27") V(C28, "28") V(C2B, "2B") V(C2D, "2D") V(C2F, "2F") \
+  V(C34, "34") V(C38, "38") V(C39, "39") V(C3B, "3B") V(C3D, "3D") V(C3F, "3F") V(C40, "40") V(C42, "42") \
+  V(C44, "44") V(C53, "53") V(C54, "54") V(C55, "55") V(C57, "57") V(C58, "58") V(C72, "72") V(CF0, "F0") \
+  V(CHV, "HV") V(CP0, "P0") V(CXX, "XX") V(Other, "other")
 SLUICE_LABEL_ENUM(SqlstateClass, "sqlstate_class", SLUICE_SQLSTATE_CLASSES)
+
+// clang-format on
 
 // By the first two characters of what a server sent; anything unknown or too short is Other.
 SqlstateClass sqlstate_class(std::string_view sqlstate) noexcept;

@@ -69,8 +69,8 @@ TEST(Decide, TakesPoolsGivenOverTheTargets) {
 
 TEST(Decide, KeepsLoadsIdsAndMarksAcrossAReload) {
   const Driven d = drive(
-      {kFiveReplicas, set("r2", R"("pool":"premium","borrowed":true,"loads":{"premium":1})"), R"({"op":"down","replica":"r0"})",
-       open("s1", "premium"),  // r1
+      {kFiveReplicas, set("r2", R"("pool":"premium","borrowed":true,"loads":{"premium":1})"),
+       R"({"op":"down","replica":"r0"})", open("s1", "premium"),  // r1
        R"({"op":"config","policy":"least_loaded","classes":[)"
        R"({"name":"premium","saturation":5,"return_ratio":"0.5","floor":0,"target":0}],"replicas":["r0","r2","r1"]})",
        R"({"op":"close","id":"s1"})", open("s1", "premium")});
