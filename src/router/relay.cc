@@ -46,20 +46,17 @@ void Relay::stop() {
 }
 
 void Relay::tick(Clock::time_point now) {
-  const bool quiet = !from_client_.moved && !to_client_.moved;
-  if (!quiet) last_activity_ = now;
-  from_client_.moved = to_client_.moved = false;
-  // cancel() ends every operation of a socket, so only a pair that both merely reads may be interrupted.
-  if (!quiet || ending_ || from_client_.state != State::Reading || to_client_.state != State::Reading) {
-    if (quiet && !ending_ && from_client_.state == State::Stopped && to_client_.state == State::Reading) {
-      to_client_.state = State::GoingIdle;
-      to_client_.from.cancel();
-    }
-    return;
-  }
-  from_client_.state = to_client_.state = State::GoingIdle;
-  from_client_.from.cancel();
-  to_client_.from.cancel();
+  if (from_client_.moved || to_client_.moved) last_activity_ = now;
+  give_back_if_quiet(from_client_, to_client_);
+  give_back_if_quiet(to_client_, from_client_);
+}
+
+void Relay::give_back_if_quiet(Direction& d, const Direction& other) {
+  if (std::exchange(d.moved, false) || ending_ || d.state != State::Reading) return;
+  // cancel() ends every operation of a socket, also the wait of the other direction to write to it.
+  if (other.state == State::Writing) return;
+  d.state = State::GoingIdle;
+  d.from.cancel();
 }
 
 // Bytes read with the client's start-up come before those still in its socket.
@@ -72,8 +69,8 @@ void Relay::take_backlog() {
 }
 
 void Relay::read(Direction& d) {
-  if (d.side == Side::FromClient && !backlog_.empty()) return take_backlog();
   if (!d.buffer) d.buffer = buffers_.take();
+  if (d.side == Side::FromClient && !backlog_.empty()) return take_backlog();
   d.state = State::Reading;
   ++pending_;
   d.from.async_read_some(d.buffer.span(),
@@ -186,6 +183,7 @@ void Relay::write(Direction& d) {
     return;
   }
   if (tracker_.full()) {
+    d.buffer.reset();
     d.state = State::Held;
     return;
   }

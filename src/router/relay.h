@@ -48,7 +48,7 @@ class Relay {
   // Ends the relay at the next opportunity, with RelayEnd::Stopped.
   void stop();
 
-  // To be called about once a second: gives the buffers of a session back in which nothing moved since the
+  // To be called about once a second: gives the buffer of a direction back in which nothing moved since the
   // last call.
   void tick(Clock::time_point now);
 
@@ -83,6 +83,7 @@ class Relay {
     Clock::time_point blocked_since = Clock::time_point::max();
   };
 
+  void give_back_if_quiet(Direction& d, const Direction& other);
   void take_backlog();
   void read(Direction& d);
   void wait_idle(Direction& d);

@@ -1,0 +1,110 @@
+#include "router/server_request.h"
+
+#include "tests/router/snapshot_fixture.h"
+
+namespace sluice::router {
+namespace {
+
+using test::Configured;
+using Parameters = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::string_view kServerUser = "server_user: svc\nserver_password_file: password\n";
+
+ClientIdentity alice() {
+  ClientIdentity identity;
+  identity.startup.user = "alice";
+  identity.startup.database = "app";
+  identity.credentials.password = "secret";
+  return identity;
+}
+
+std::vector<ServerRequest> requests_of(const Configured& configured, const ClientIdentity& identity,
+                                       const SessionTag& tag = {}) {
+  const net::SocketAddress peer{"10.0.0.1", 4711, false};
+  return server_requests(*configured.snapshot, identity, ServerId(1), "appdb", tag, peer);
+}
+
+TEST(ServerRequests, LogInAsTheUserWithWhatTheClientAskedFor) {
+  const Configured configured;
+  ClientIdentity identity = alice();
+  identity.startup.options = "-c work_mem=4MB";
+  identity.startup.parameters = {{"TimeZone", "UTC"}, {"application_name", "report"}};
+  const auto requests = requests_of(configured, identity);
+  ASSERT_EQ(requests.size(), 1U);
+  EXPECT_EQ(requests[0].server, ServerId(1));
+  EXPECT_EQ(requests[0].credentials.password, "secret");
+  EXPECT_EQ(requests[0].parameters, (Parameters{{"user", "alice"},
+                                                {"database", "appdb"},
+                                                {"options", "-c work_mem=4MB"},
+                                                {"TimeZone", "UTC"},
+                                                {"application_name", "report"}}));
+}
+
+TEST(ServerRequests, LeaveOutWhatIsToBeIgnored) {
+  const Configured configured("ignore_startup_parameters: [extra_float_digits]\n");
+  ClientIdentity identity = alice();
+  identity.startup.parameters = {{"extra_float_digits", "3"}, {"DateStyle", "ISO"}};
+  EXPECT_EQ(requests_of(configured, identity)[0].parameters,
+            (Parameters{{"user", "alice"}, {"database", "appdb"}, {"DateStyle", "ISO"}}));
+}
+
+TEST(ServerRequests, AskForReplication) {
+  const Configured configured;
+  ClientIdentity identity = alice();
+  identity.startup.replication = protocol::Replication::Physical;
+  EXPECT_EQ(requests_of(configured, identity)[0].parameters[2],
+            (Parameters::value_type{"replication", "true"}));
+  identity.startup.replication = protocol::Replication::Database;
+  EXPECT_EQ(requests_of(configured, identity)[0].parameters[2],
+            (Parameters::value_type{"replication", "database"}));
+}
+
+TEST(ServerRequests, FallBackToServerUser) {
+  const Configured configured(kServerUser);
+  const auto both = requests_of(configured, alice());
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[0].parameters[0].second, "alice");
+  EXPECT_EQ(both[1].parameters[0].second, "svc");
+  EXPECT_EQ(both[1].credentials.password, "sesame");
+  ClientIdentity nothing_to_log_in_with = alice();
+  nothing_to_log_in_with.credentials = {};
+  const auto one = requests_of(configured, nothing_to_log_in_with);
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one[0].parameters[0].second, "svc");
+}
+
+TEST(ServerRequests, NameClientClassAndHostWhereAsked) {
+  const Configured configured("application_name_add_host: true\napplication_name_add_class: true\n");
+  SessionTag tag;
+  tag.priority = *configured.admission->find_class("freemium");
+  tag.host = "web1";
+  ClientIdentity identity = alice();
+  identity.startup.parameters = {{"application_name", "report"}};
+  EXPECT_EQ(requests_of(configured, identity, tag)[0].parameters[2].second,
+            "report - 10.0.0.1:4711 [freemium@web1]");
+  identity.startup.parameters.clear();
+  EXPECT_EQ(requests_of(configured, identity, tag)[0].parameters[2].second,
+            " - 10.0.0.1:4711 [freemium@web1]");
+}
+
+TEST(PoolKey, IsEqualExactlyForInterchangeableConnections) {
+  ServerRequest request;
+  request.server = ServerId(1);
+  request.parameters = {{"user", "alice"}, {"database", "app"}, {"TimeZone", "UTC"}};
+  const std::string key = pool_key(request);
+  ServerRequest other = request;
+  other.credentials.password = "whatever";
+  EXPECT_EQ(pool_key(other), key);
+  other.server = ServerId(2);
+  EXPECT_NE(pool_key(other), key);
+  other = request;
+  other.parameters[2] = {"TimeZon", "eUTC"};
+  EXPECT_NE(pool_key(other), key);
+  other.parameters = {{"user", "alice"}, {"TimeZone", "UTC"}, {"database", "app"}};
+  EXPECT_NE(pool_key(other), key);
+  other.parameters = {{"user", "alice"}, {"database", "app"}};
+  EXPECT_NE(pool_key(other), key);
+}
+
+}  // namespace
+}  // namespace sluice::router
