@@ -90,6 +90,7 @@ asio::awaitable<void> run_console(Worker& worker, SnapshotPtr snapshot, net::Str
       console.feed(ByteView(buffer).first(*count));
     } else if (!std::exchange(awake, false)) {
       co_await wait_for(woken);
+      if (!client.is_open()) co_return;  // ended by stop(), whose router may never answer
       awake = false;
     }
     output = console.take_output();

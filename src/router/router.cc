@@ -100,6 +100,10 @@ int Router::run() {
   control_.run();
   for (const auto& worker : shared_->workers)
     worker->join();
+  // Twice: the questions, then the answers to them.
+  for (int round = 0; round < 2; ++round)
+    for (const auto& worker : shared_->workers)
+      worker->run_leftovers();
   log::info("stopped");
   return 0;
 }

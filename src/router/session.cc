@@ -171,6 +171,7 @@ asio::awaitable<RelayEnd> Session::relay(Bytes unread) {
         // std::function wants a copyable callable.
         auto shared_handler = std::make_shared<decltype(handler)>(std::move(handler));
         relay_->start(first, [shared_handler](RelayEnd e) { std::move (*shared_handler)(e); });
+        if (stop_reason_) relay_->stop();  // it came while the client was greeted
       },
       asio::use_awaitable, unread);
   relay_.reset();

@@ -74,7 +74,9 @@ asio::awaitable<void> Session::finish(RelayEnd end) {
     // A server that is gone took no query with it from a session that was idle.
     if (farewell && farewell->sqlstate == "08006" && !tracker_->owes_answer()) farewell->sqlstate = "57P01";
   }
-  if (farewell && tracker_->backend_at_boundary()) co_await tell({}, *std::move(farewell));
+  if (!farewell || !tracker_->backend_at_boundary()) co_return;
+  Bytes nothing_before;
+  co_await tell(std::move(nothing_before), *std::move(farewell));
 }
 
 // The server connection goes back to the pool when it is at rest and a reset leaves it clean; else it is

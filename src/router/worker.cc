@@ -107,6 +107,11 @@ void Worker::join() {
   if (thread_.joinable()) thread_.join();
 }
 
+void Worker::run_leftovers() {
+  io_.restart();
+  io_.poll();
+}
+
 asio::awaitable<void> Worker::wind_up() {
   const protocol::ErrorFields why{"FATAL", "57P01", "terminating connection due to administrator command", "",
                                   "The router is shutting down."};

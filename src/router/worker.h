@@ -47,6 +47,9 @@ class Worker {
   // Ends everything and lets the thread finish; join() waits for it.
   void stop();
   void join();
+  // After join(), on any thread: runs what other threads asked of this one when it had ended already. What
+  // waits in an event loop may hold a part of another one, and must not outlive it.
+  void run_leftovers();
   asio::io_context& context() noexcept { return io_; }
   std::size_t session_count() const noexcept { return session_count_.load(std::memory_order_relaxed); }
   unsigned index() const noexcept { return index_; }
