@@ -156,10 +156,4 @@ void Cluster::stop(int signal) {
     server.stop(signal, seconds(5));
 }
 
-std::string Cluster::ended() {
-  for (std::size_t server = 0; server < servers_.size(); ++server)
-    if (!servers_[server].running()) return name(server);
-  return {};
-}
-
 }  // namespace sluice::demo

@@ -33,8 +33,6 @@ class Cluster {
   void start_standbys();  // pg_basebackup, all at once; returns when each of them answers queries
   void write_userlist(const std::string& file) const;  // names and SCRAM verifiers as the server keeps them
   void stop(int signal);
-  // Name of a server that has ended without being told to; empty while all run.
-  std::string ended();
 
  private:
   std::string name(std::size_t server) const;  // "primary", "r1", ...

@@ -71,6 +71,7 @@ void say_addresses(Screen& screen, const RouterPlan& plan, const Folder& folder)
   screen.say(fmt::format("  admin      http://127.0.0.1:{}/   /metrics /readyz /v1/replicas /v1/decisions",
                          plan.admin_port));
   screen.say("  logs       " + folder.path().string());
+  screen.say("  a failure  kill -9 $(head -n 1 " + folder.file("r3/postmaster.pid") + ")");
   screen.say("");
 }
 
@@ -140,25 +141,17 @@ class Watcher {
   std::string problem_;
 };
 
-void check_processes(Cluster& cluster, RouterProcess& router, const Folder& folder) {
-  if (!router.running()) throw Failure("the router ended by itself\n" + router.log());
-  if (const std::string server = cluster.ended(); !server.empty())
-    throw Failure("the PostgreSQL server " + server + " ended by itself\n" +
-                  end_of_log(folder.file(server + ".log")));
-}
-
-// Until the time is over, a signal comes, or nobody looks any more. Returns what was seen.
-TableState watch(const Options& options, const RouterPlan& plan, const std::string& programs,
-                 const Folder& folder, Cluster& cluster, RouterProcess& router, Signals& signals,
-                 Screen& screen) {
-  Load load({programs, plan.port, plan.database, {plan.premium, plan.freemium}}, folder);
+// Until the time is over, a signal comes, or nobody looks any more.
+void watch(const Options& options, const RouterPlan& plan, Load& load, RouterProcess& router,
+           Signals& signals, Screen& screen) {
   Watcher watcher(plan.admin_port);
   Clock::time_point next_look = Clock::now();
   for (;;) {
     const Clock::time_point now = Clock::now();
     if (options.length && load.time(now) >= *options.length) break;
     load.advance(now);
-    check_processes(cluster, router, folder);
+    // A server that has ended shows in the table: killing one is a good thing to try.
+    if (!router.running()) throw Failure("the router ended by itself\n" + router.log());
     if (now >= next_look) {
       watcher.look(load.time(now));
       screen.show(watcher.state());
@@ -173,7 +166,7 @@ TableState watch(const Options& options, const RouterPlan& plan, const std::stri
   screen.say("");
   for (const std::string& line : summary_lines(watcher.whole(), load.runs(), load.failed_runs()))
     screen.say(line);
-  return watcher.whole();
+  if (load.failed_runs() > 0) screen.say("  the first that failed:\n" + load.first_failure());
 }
 
 void run_in(const Folder& folder, const Options& options, const std::string& programs, Signals& signals,
@@ -199,7 +192,8 @@ void run_in(const Folder& folder, const Options& options, const std::string& pro
   RouterProcess router(plan, folder, signals);
   step("ready");
   say_addresses(screen, plan, folder);
-  watch(options, plan, programs, folder, cluster, router, signals, screen);
+  Load load({programs, plan.port, plan.database, {plan.premium, plan.freemium}}, folder);
+  watch(options, plan, load, router, signals, screen);
   router.stop();
   cluster.stop(options.afterwards == Afterwards::Keep ? SIGINT : SIGQUIT);
 }

@@ -39,14 +39,14 @@ void Load::start(const Wave& wave) {
   command.directory = folder_.path();
   command.log = folder_.file("pgbench-" + user.name + ".log");
   command.environment = {{"PGPASSWORD", user.password}, {"PGAPPNAME", "demo-load"}};
-  running_.emplace_back(command);
+  running_.push_back({Child(command), command.log});
   ++runs_;
 }
 
 void Load::advance(Clock::time_point now) {
-  std::erase_if(running_, [&](Child& run) {
-    const auto status = run.status();
-    if (status.value_or(0) != 0) ++failed_runs_;
+  std::erase_if(running_, [&](Run& run) {
+    const auto status = run.process.status();
+    if (status.value_or(0) != 0 && failed_runs_++ == 0) first_failure_ = end_of_log(run.log);
     return status.has_value();
   });
   const Millis until = time(now);
@@ -56,10 +56,10 @@ void Load::advance(Clock::time_point now) {
 }
 
 void Load::stop() {
-  for (Child& run : running_)
-    run.signal(SIGTERM);
-  for (Child& run : running_)
-    run.stop(SIGTERM, std::chrono::milliseconds(500));
+  for (Run& run : running_)
+    run.process.signal(SIGTERM);
+  for (Run& run : running_)
+    run.process.stop(SIGTERM, std::chrono::milliseconds(500));
   running_.clear();
 }
 

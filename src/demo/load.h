@@ -28,6 +28,8 @@ class Load {
   void stop();
   int runs() const noexcept { return runs_; }
   int failed_runs() const noexcept { return failed_runs_; }
+  // What pgbench said when a run failed first; empty when none did.
+  const std::string& first_failure() const noexcept { return first_failure_; }
 
  private:
   void start(const Wave& wave);
@@ -36,7 +38,12 @@ class Load {
   const Folder& folder_;
   Clock::time_point begun_ = Clock::now();
   Millis planned_until_{0};
-  std::vector<Child> running_;
+  struct Run {
+    Child process;
+    std::string log;
+  };
+  std::vector<Run> running_;
+  std::string first_failure_;
   int runs_ = 0, failed_runs_ = 0;
 };
 

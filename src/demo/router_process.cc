@@ -38,6 +38,7 @@ std::string router_configuration(const RouterPlan& plan) {
       "health_check_user: {}\n"
       "health_check_password_file: monitor.password\n"
       "health_check_interval: 500ms\n"
+      "health_check_timeout: 500ms\n"
       "health_check_rise: 1\n"
       "drain_timeout: 1s\n"
       "policy: plb\n\n",
