@@ -154,6 +154,12 @@ asio::awaitable<Result<void>> Stream::handshake(std::shared_ptr<const TlsContext
 
 asio::awaitable<Result<std::size_t>> Stream::read_some(std::span<std::byte> into) {
   if (into.empty()) co_return std::size_t{0};
+  if (tls_ == nullptr) {
+    // Tries by itself before it waits, and its wait takes no epoll_ctl.
+    const auto [ec, count] = co_await socket_.async_read_some(asio::buffer(into.data(), into.size()), kAwait);
+    if (ec) co_return from_io(ec, side_);
+    co_return count;
+  }
   while (true) {
     const IoOutcome outcome = try_read(into);
     switch (outcome.status) {
@@ -166,14 +172,7 @@ asio::awaitable<Result<std::size_t>> Stream::read_some(std::span<std::byte> into
       case IoStatus::WouldBlock:
         break;
     }
-    if (tls_ != nullptr) {
-      if (const std::error_code ec = co_await wait(outcome.want)) co_return from_io(ec, side_);
-      continue;
-    }
-    // Cheaper than waiting for readability, which takes an epoll_ctl.
-    const auto [ec, count] = co_await socket_.async_read_some(asio::buffer(into.data(), into.size()), kAwait);
-    if (ec) co_return from_io(ec, side_);
-    co_return count;
+    if (const std::error_code ec = co_await wait(outcome.want)) co_return from_io(ec, side_);
   }
 }
 
