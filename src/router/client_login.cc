@@ -22,18 +22,29 @@ constexpr std::size_t kLoginReadBytes = 2048;
 // Counts a connection that has not proven itself.
 class Unauthenticated {
  public:
-  explicit Unauthenticated(std::atomic<std::size_t>& count) : count_(count) {
+  Unauthenticated(std::atomic<std::size_t>& count, telemetry::ThreadMetrics& metrics)
+      : count_(count), metrics_(metrics) {
     position_ = count_.fetch_add(1, std::memory_order_relaxed) + 1;
+    metrics_.change(telemetry::metric::unauthenticated_connections, 1);
   }
   Unauthenticated(const Unauthenticated&) = delete;
   Unauthenticated& operator=(const Unauthenticated&) = delete;
-  ~Unauthenticated() { count_.fetch_sub(1, std::memory_order_relaxed); }
+  ~Unauthenticated() {
+    count_.fetch_sub(1, std::memory_order_relaxed);
+    metrics_.change(telemetry::metric::unauthenticated_connections, -1);
+  }
   std::size_t position() const noexcept { return position_; }
 
  private:
   std::atomic<std::size_t>& count_;
+  telemetry::ThreadMetrics& metrics_;
   std::size_t position_;
 };
+
+void count_handshake(telemetry::ThreadMetrics& metrics, bool ok) {
+  metrics.count(telemetry::metric::tls_handshakes_total,
+                ok ? telemetry::OkOrFailed::Ok : telemetry::OkOrFailed::Failed);
+}
 
 protocol::TlsFacts tls_facts(const net::TlsSession& tls) {
   return {tls.peer_common_name(), tls.context().own_end_point_hash()};
@@ -111,7 +122,7 @@ asio::awaitable<Arrived> receive_client(Shared& shared, telemetry::ThreadMetrics
                                         SnapshotPtr snapshot, net::Stream& stream, net::SocketAddress peer,
                                         std::string listener) {
   const config::Options& options = snapshot->options();
-  const Unauthenticated place(shared.unauthenticated);
+  const Unauthenticated place(shared.unauthenticated, metrics);
   if (options.max_unauthenticated > 0 && place.position() > options.max_unauthenticated) {
     metrics.count(telemetry::metric::sessions_rejected_total, telemetry::RejectReason::MaxUnauthenticated);
     stream.close();
@@ -131,8 +142,10 @@ asio::awaitable<Arrived> receive_client(Shared& shared, telemetry::ThreadMetrics
     const auto first = co_await net::peek_first_byte(stream);
     if (!first) co_return Arrived{};
     if (*first == net::kTlsHandshakeRecord) {
-      if (!co_await stream.handshake(snapshot->client_tls, net::TlsRole::DirectServer, no_server_name))
-        co_return Arrived{};
+      const auto secured =
+          co_await stream.handshake(snapshot->client_tls, net::TlsRole::DirectServer, no_server_name);
+      count_handshake(metrics, secured.has_value());
+      if (!secured) co_return Arrived{};
       login.direct_tls_started(tls_facts(*stream.tls()));
     }
   }
@@ -163,11 +176,14 @@ asio::awaitable<Arrived> receive_client(Shared& shared, telemetry::ThreadMetrics
         login.commit(*count);
         break;
       }
-      case ClientLogin::Want::StartTls:
-        if (!co_await stream.handshake(snapshot->client_tls, net::TlsRole::Server, no_server_name))
-          co_return Arrived{};
+      case ClientLogin::Want::StartTls: {
+        const auto secured =
+            co_await stream.handshake(snapshot->client_tls, net::TlsRole::Server, no_server_name);
+        count_handshake(metrics, secured.has_value());
+        if (!secured) co_return Arrived{};
         login.tls_started(tls_facts(*stream.tls()));
         break;
+      }
       case ClientLogin::Want::ChooseMethod: {
         const protocol::StartupMessage& startup = login.startup();
         config::ClientFacts facts = client_facts(startup, peer, listener);

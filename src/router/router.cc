@@ -182,6 +182,22 @@ void Router::sample(telemetry::Samples& samples) const {
     samples.set(metric::replica_probe_seconds, seconds(health.probe_times.ewma()), server,
                 ProbeStatistic::Ewma);
   }
+  const auto sessions = admission_->sessions_by_host();
+  const std::shared_ptr<const Names> names = telemetry_->names();
+  for (std::uint32_t i = 0; i < names->hosts.size(); ++i) {
+    const auto found = sessions.find(names->hosts[i]);
+    samples.set(metric::host_sessions, found == sessions.end() ? 0.0 : static_cast<double>(found->second),
+                HostLabel(i));
+  }
+  std::map<ServerId, std::size_t> idle;
+  for (const auto& [id, server] : snapshot()->servers)
+    idle[id] = 0;
+  for (const ServerPool::IdleInfo& i : shared_->pool.snapshot())
+    ++idle[i.server];
+  for (const auto& [id, count] : idle)
+    samples.set(metric::server_connections_idle, static_cast<double>(count),
+                id == kPrimary ? ServerLabel::primary() : ServerLabel(policy::ReplicaId(id.value())));
+  samples.set(metric::log_lines_suppressed, static_cast<double>(log::suppressed_lines()));
   samples.set(metric::threads, static_cast<double>(shared_->workers.size()));
 }
 

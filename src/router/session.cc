@@ -56,11 +56,14 @@ Session::Session(Worker& worker, net::Stream client, std::string listener)
       connected_at_(std::chrono::system_clock::now()) {
   tag_.id = SessionId(worker_.shared().next_session.fetch_add(1, std::memory_order_relaxed));
   worker_.add(*this);
+  worker_.metrics().count(metric::client_connections_total);
+  worker_.metrics().change(metric::client_connections, 1);
 }
 
 Session::~Session() {
   SLUICE_ASSERT(cancels_in_flight_ == 0);
   worker_.remove(*this);
+  worker_.metrics().change(metric::client_connections, -1);
 }
 
 asio::awaitable<void> Session::run() {

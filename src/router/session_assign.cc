@@ -82,6 +82,11 @@ asio::awaitable<std::optional<ErrorFields>> Session::assign(const ClientIdentity
       continue;
     }
     worker_.metrics().count(metric::decisions_total, tag_.priority, granted_->outcome);
+    log::debug("assigned", {{"session", id().value()},
+                            {"class", snapshot_->class_name(tag_.priority)},
+                            {"replica", snapshot_->server_name(ServerId(granted_->replica.value()))},
+                            {"outcome", policy::outcome_name(granted_->outcome)},
+                            {"reason", policy::outcome_reason(granted_->outcome)}});
     count_changes(worker_.metrics(), granted_->changes, tag_.priority);
     const std::optional<ServerFailure> failure =
         co_await connect(identity, ServerId(granted_->replica.value()), database);

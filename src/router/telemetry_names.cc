@@ -23,6 +23,9 @@ telemetry::Names TelemetryNames::update(const config::Config& config, const Admi
   for (const config::Database& database : config.databases)
     if (std::find(names_.databases.begin(), names_.databases.end(), database.name) == names_.databases.end())
       names_.databases.push_back(database.name);
+  for (const config::OriginHost& host : config.hosts)
+    if (std::find(names_.hosts.begin(), names_.hosts.end(), host.name) == names_.hosts.end())
+      names_.hosts.push_back(host.name);
   if (config.primary) names_.primary = config.primary->name;
   names_.version = kVersion;
   return names_;

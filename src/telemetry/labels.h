@@ -13,7 +13,7 @@
 namespace sluice::telemetry {
 
 // Where the names of a label's values come from.
-enum class Dimension : std::uint8_t { Fixed, Class, Pool, Server, Database, Version };
+enum class Dimension : std::uint8_t { Fixed, Class, Pool, Server, Database, Host, Version };
 
 // A PostgreSQL server: the primary, or a replica by the id that the policy gave it.
 class ServerLabel {
@@ -43,6 +43,7 @@ class PoolLabel {
 };
 
 using DatabaseLabel = StrongId<struct DatabaseLabelTag, std::uint32_t>;  // index into Names::databases
+using HostLabel = StrongId<struct HostLabelTag, std::uint32_t>;          // index into Names::hosts
 struct VersionLabel {};
 
 // kName is the label's name; index() the value's place among its names; kCount (Fixed only) how many there
@@ -180,6 +181,12 @@ struct LabelTraits<DatabaseLabel> {
   static constexpr Dimension kDimension = Dimension::Database;
   static constexpr std::string_view kName = "database";
   static std::size_t index(DatabaseLabel v) noexcept { return v.value(); }
+};
+template <>
+struct LabelTraits<HostLabel> {
+  static constexpr Dimension kDimension = Dimension::Host;
+  static constexpr std::string_view kName = "host";
+  static std::size_t index(HostLabel v) noexcept { return v.value(); }
 };
 template <>
 struct LabelTraits<VersionLabel> {

@@ -8,7 +8,7 @@ namespace sluice::telemetry {
 
 Extents Names::extents() const noexcept {
   return {static_cast<std::uint32_t>(classes.size()), static_cast<std::uint32_t>(replicas.size() + 1),
-          static_cast<std::uint32_t>(databases.size())};
+          static_cast<std::uint32_t>(databases.size()), static_cast<std::uint32_t>(hosts.size())};
 }
 
 std::string_view Names::value(const LabelInfo& label, std::size_t index) const {
@@ -25,6 +25,8 @@ std::string_view Names::value(const LabelInfo& label, std::size_t index) const {
       return index == 0 ? std::string_view(primary) : replicas[index - 1];
     case Dimension::Database:
       return databases[index];
+    case Dimension::Host:
+      return hosts[index];
     case Dimension::Version:
       return version;
   }

@@ -15,7 +15,7 @@ namespace sluice::telemetry {
 // Names of label values, by index. Classes and replicas by the policy's ids: both only grow, since ids stay
 // with their names across reloads.
 struct Names {
-  std::vector<std::string> classes, replicas, databases;
+  std::vector<std::string> classes, replicas, databases, hosts;
   std::string primary = "primary";
   std::string version;
 

@@ -29,6 +29,8 @@ std::string_view source_of(Dimension dimension) {
       return "`mixed`, `primary`, or the name of the class whose pool it is";
     case Dimension::Server:
       return "names of the configured replicas, and that of the primary";
+    case Dimension::Host:
+      return "names of the configured compute hosts";
     case Dimension::Database:
       return "names of the configured databases, `*` for all others";
     case Dimension::Version:

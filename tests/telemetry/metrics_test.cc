@@ -67,12 +67,12 @@ TEST(Registry, AddsUpItsThreads) {
   a.count(metric::sessions_opened_total, ClassId(0), ReplicaId(1));
   b.count(metric::sessions_opened_total, ClassId(0), ReplicaId(1));
   b.count(metric::sessions_opened_total, ClassId(1), ServerLabel::primary());
-  a.change(metric::server_connections_idle, 1, ReplicaId(0));
-  b.change(metric::server_connections_idle, -1, ReplicaId(0));
+  a.change(metric::sessions_waiting, 1, ClassId(0));
+  b.change(metric::sessions_waiting, -1, ClassId(0));
   const Reading reading = registry.read();
   EXPECT_EQ(reading.value(metric::sessions_opened_total, ClassId(0), ReplicaId(1)), 2);
   EXPECT_EQ(reading.total(metric::sessions_opened_total), 3);
-  EXPECT_EQ(reading.value(metric::server_connections_idle, ReplicaId(0)), 0);
+  EXPECT_EQ(reading.value(metric::sessions_waiting, ClassId(0)), 0);
   EXPECT_EQ(reading.total(metric::dropped_samples_total), 0);
 }
 
