@@ -112,6 +112,7 @@ def base_config(cluster, files):
         "max_client_conn": 4000,
         "cancel_rate_limit": 0,
         "drain_timeout": "1s",
+        **({"threads": 4} if SANITIZED else {}),
         "log_level": "info",
     }
 
