@@ -41,11 +41,6 @@ class Unauthenticated {
   std::size_t position_;
 };
 
-void count_handshake(telemetry::ThreadMetrics& metrics, bool ok) {
-  metrics.count(telemetry::metric::tls_handshakes_total,
-                ok ? telemetry::OkOrFailed::Ok : telemetry::OkOrFailed::Failed);
-}
-
 protocol::TlsFacts tls_facts(const net::TlsSession& tls) {
   return {tls.peer_common_name(), tls.context().own_end_point_hash()};
 }
@@ -116,6 +111,152 @@ asio::awaitable<protocol::Secret> secret_of(Shared& shared, const Snapshot& snap
   co_return protocol::UnknownUser{};
 }
 
+// One connection's start-up: feeds the login machine and does what it wants.
+class Reception {
+ public:
+  Reception(Shared& shared, telemetry::ThreadMetrics& metrics, SnapshotPtr snapshot, net::Stream& stream,
+            net::SocketAddress peer, std::string listener)
+      : shared_(shared),
+        metrics_(metrics),
+        snapshot_(std::move(snapshot)),
+        stream_(stream),
+        peer_(std::move(peer)),
+        listener_(std::move(listener)),
+        login_(settings_of(*snapshot_)) {}
+
+  asio::awaitable<Arrived> run() {
+    const bool started = co_await detect_direct_tls();
+    if (!started) co_return Arrived{};
+    for (;;) {
+      const ClientLogin::Want want = login_.step();
+      Bytes output = login_.take_output();
+      if (want == ClientLogin::Want::Authenticated) co_return accepted(std::move(output));
+      if (!output.empty() && !co_await stream_.write_all(output)) co_return Arrived{};
+      if (want == ClientLogin::Want::Cancel) co_return Arrived{std::nullopt, login_.cancel_request()};
+      if (want == ClientLogin::Want::Close) {
+        note_refusal();
+        stream_.close();
+        co_return Arrived{};
+      }
+      const bool going_on = co_await serve(want);
+      if (!going_on) co_return Arrived{};
+    }
+  }
+
+ private:
+  static ClientLogin::Settings settings_of(const Snapshot& snapshot) {
+    ClientLogin::Settings settings;
+    settings.tls_available = snapshot.client_tls != nullptr;
+    settings.tls_required = snapshot.client_tls_required;
+    settings.mock_secret = snapshot.mock_secret;
+    return settings;
+  }
+
+  // False: the connection is over.
+  asio::awaitable<bool> detect_direct_tls() {
+    if (snapshot_->client_tls == nullptr || peer_.is_unix) co_return true;
+    const auto first = co_await net::peek_first_byte(stream_);
+    if (!first) co_return false;
+    if (*first != net::kTlsHandshakeRecord) co_return true;
+    const bool secured = co_await secure(net::TlsRole::DirectServer);
+    if (secured) login_.direct_tls_started(tls_facts(*stream_.tls()));
+    co_return secured;
+  }
+
+  asio::awaitable<bool> secure(net::TlsRole role) {
+    const std::string no_server_name;
+    const auto done = co_await stream_.handshake(snapshot_->client_tls, role, no_server_name);
+    metrics_.count(telemetry::metric::tls_handshakes_total,
+                   done ? telemetry::OkOrFailed::Ok : telemetry::OkOrFailed::Failed);
+    co_return done.has_value();
+  }
+
+  // What the machine wants of the outside world. False: the connection is over.
+  asio::awaitable<bool> serve(ClientLogin::Want want) {
+    switch (want) {
+      case ClientLogin::Want::Read: {
+        const auto count = co_await stream_.read_some(login_.prepare(kLoginReadBytes));
+        if (!count) co_return false;
+        login_.commit(*count);
+        co_return true;
+      }
+      case ClientLogin::Want::StartTls: {
+        const bool secured = co_await secure(net::TlsRole::Server);
+        if (secured) login_.tls_started(tls_facts(*stream_.tls()));
+        co_return secured;
+      }
+      case ClientLogin::Want::ChooseMethod:
+        co_await choose_method();
+        co_return true;
+      case ClientLogin::Want::Relay: {
+        std::optional<protocol::ErrorFields> refusal =
+            co_await relay_authentication(shared_, snapshot_, stream_, login_.startup());
+        if (refusal) {
+          login_.refuse(*std::move(refusal));
+        } else {
+          login_.passthrough_done(ClientLogin::Passthrough::Succeeded);
+        }
+        co_return true;
+      }
+      case ClientLogin::Want::Authenticated:
+      case ClientLogin::Want::Cancel:
+      case ClientLogin::Want::Close:
+        break;
+    }
+    co_return false;
+  }
+
+  asio::awaitable<void> choose_method() {
+    const protocol::StartupMessage& startup = login_.startup();
+    config::ClientFacts facts = client_facts(startup, peer_, listener_);
+    facts.tls = stream_.tls() != nullptr;
+    const config::HbaRule* rule = config::find_hba_rule(*snapshot_->config, facts);
+    identity_.method = rule != nullptr ? method_of(rule->method) : AuthMethod::Reject;
+    const protocol::Secret secret = co_await secret_of(shared_, *snapshot_, startup.user);
+    identity_.credentials = stored_credentials(*snapshot_, startup.user, secret);
+    login_.authenticate(identity_.method, secret, fresh_nonces());
+  }
+
+  Arrived accepted(Bytes output) {
+    identity_.startup = std::move(login_.startup());
+    identity_.asked = protocol::take_sluice_options(identity_.startup);
+    // Keys that prove a verifier of our own making, of a plain password, prove nothing to a server.
+    if (!identity_.credentials.password) identity_.credentials.client_keys = login_.client_keys();
+    identity_.tls = stream_.tls() != nullptr;
+    if (identity_.tls) identity_.certificate_name = stream_.tls()->peer_common_name();
+    if (identity_.method == AuthMethod::Passthrough) protocol::append_authentication_ok(output);
+    identity_.output = std::move(output);
+    const ByteView unread = login_.unread();
+    identity_.unread.assign(unread.begin(), unread.end());
+    metrics_.count(telemetry::metric::logins_total, label_of(identity_.method), telemetry::LoginResult::Ok);
+    return Arrived{std::move(identity_), std::nullopt};
+  }
+
+  void note_refusal() {
+    const protocol::ErrorFields* refusal = login_.refusal();
+    if (refusal == nullptr) return;
+    metrics_.count(telemetry::metric::logins_total, label_of(identity_.method),
+                   telemetry::LoginResult::Refused);
+    log::info("login refused", {{"peer", net::to_string(peer_)},
+                                {"listener", listener_},
+                                {"sqlstate", refusal->sqlstate},
+                                {"reason", refusal->message}});
+    // The password may have been changed since the server was asked.
+    if (refusal->sqlstate == "28P01" && snapshot_->uses_auth_query() &&
+        !snapshot_->secrets.contains(login_.startup().user))
+      shared_.directory.forget(login_.startup().user);
+  }
+
+  Shared& shared_;
+  telemetry::ThreadMetrics& metrics_;
+  const SnapshotPtr snapshot_;
+  net::Stream& stream_;
+  const net::SocketAddress peer_;
+  const std::string listener_;
+  ClientLogin login_;
+  ClientIdentity identity_;
+};
+
 }  // namespace
 
 asio::awaitable<Arrived> receive_client(Shared& shared, telemetry::ThreadMetrics& metrics,
@@ -129,100 +270,8 @@ asio::awaitable<Arrived> receive_client(Shared& shared, telemetry::ThreadMetrics
     co_return Arrived{};
   }
   net::Deadline deadline(stream.get_executor(), options.client_login_timeout, [&stream] { stream.close(); });
-
-  ClientLogin::Settings settings;
-  settings.tls_available = snapshot->client_tls != nullptr;
-  settings.tls_required = snapshot->client_tls_required;
-  settings.mock_secret = snapshot->mock_secret;
-  ClientLogin login(settings);
-  ClientIdentity identity;
-  const std::string no_server_name;
-
-  if (snapshot->client_tls != nullptr && !peer.is_unix) {
-    const auto first = co_await net::peek_first_byte(stream);
-    if (!first) co_return Arrived{};
-    if (*first == net::kTlsHandshakeRecord) {
-      const auto secured =
-          co_await stream.handshake(snapshot->client_tls, net::TlsRole::DirectServer, no_server_name);
-      count_handshake(metrics, secured.has_value());
-      if (!secured) co_return Arrived{};
-      login.direct_tls_started(tls_facts(*stream.tls()));
-    }
-  }
-  for (;;) {
-    const ClientLogin::Want want = login.step();
-    Bytes output = login.take_output();
-    if (want == ClientLogin::Want::Authenticated) {
-      identity.startup = std::move(login.startup());
-      identity.asked = protocol::take_sluice_options(identity.startup);
-      // Keys that prove a verifier of our own making, of a plain password, prove nothing to a server.
-      if (!identity.credentials.password) identity.credentials.client_keys = login.client_keys();
-      identity.tls = stream.tls() != nullptr;
-      if (identity.tls) identity.certificate_name = stream.tls()->peer_common_name();
-      if (identity.method == AuthMethod::Passthrough) protocol::append_authentication_ok(output);
-      identity.output = std::move(output);
-      const ByteView unread = login.unread();
-      identity.unread.assign(unread.begin(), unread.end());
-      metrics.count(telemetry::metric::logins_total, label_of(identity.method), telemetry::LoginResult::Ok);
-      co_return Arrived{std::move(identity), std::nullopt};
-    }
-    if (!output.empty()) {
-      if (!co_await stream.write_all(output)) co_return Arrived{};
-    }
-    switch (want) {
-      case ClientLogin::Want::Read: {
-        const auto count = co_await stream.read_some(login.prepare(kLoginReadBytes));
-        if (!count) co_return Arrived{};
-        login.commit(*count);
-        break;
-      }
-      case ClientLogin::Want::StartTls: {
-        const auto secured =
-            co_await stream.handshake(snapshot->client_tls, net::TlsRole::Server, no_server_name);
-        count_handshake(metrics, secured.has_value());
-        if (!secured) co_return Arrived{};
-        login.tls_started(tls_facts(*stream.tls()));
-        break;
-      }
-      case ClientLogin::Want::ChooseMethod: {
-        const protocol::StartupMessage& startup = login.startup();
-        config::ClientFacts facts = client_facts(startup, peer, listener);
-        facts.tls = stream.tls() != nullptr;
-        const config::HbaRule* rule = config::find_hba_rule(*snapshot->config, facts);
-        identity.method = rule != nullptr ? method_of(rule->method) : AuthMethod::Reject;
-        const protocol::Secret secret = co_await secret_of(shared, *snapshot, startup.user);
-        identity.credentials = stored_credentials(*snapshot, startup.user, secret);
-        login.authenticate(identity.method, secret, fresh_nonces());
-        break;
-      }
-      case ClientLogin::Want::Relay:
-        if (auto refusal = co_await relay_authentication(shared, snapshot, stream, login.startup())) {
-          login.refuse(*std::move(refusal));
-        } else {
-          login.passthrough_done(ClientLogin::Passthrough::Succeeded);
-        }
-        break;
-      case ClientLogin::Want::Cancel:
-        co_return Arrived{std::nullopt, login.cancel_request()};
-      case ClientLogin::Want::Authenticated:
-        break;
-      case ClientLogin::Want::Close:
-        if (const protocol::ErrorFields* refusal = login.refusal()) {
-          metrics.count(telemetry::metric::logins_total, label_of(identity.method),
-                        telemetry::LoginResult::Refused);
-          log::info("login refused", {{"peer", net::to_string(peer)},
-                                      {"listener", listener},
-                                      {"sqlstate", refusal->sqlstate},
-                                      {"reason", refusal->message}});
-          // The password may have been changed since the server was asked.
-          if (refusal->sqlstate == "28P01" && snapshot->uses_auth_query() &&
-              !snapshot->secrets.contains(login.startup().user))
-            shared.directory.forget(login.startup().user);
-        }
-        stream.close();
-        co_return Arrived{};
-    }
-  }
+  Reception reception(shared, metrics, snapshot, stream, std::move(peer), std::move(listener));
+  co_return co_await reception.run();
 }
 
 }  // namespace sluice::router
