@@ -41,7 +41,8 @@ protocol::ErrorFields server_is_gone() {
 Router::Router(std::string config_path, std::shared_ptr<const config::Config> config)
     : config_path_(std::move(config_path)),
       initial_(std::move(config)),
-      signals_(control_),
+      reload_signals_(control_),
+      end_signals_(control_),
       sweep_timer_(control_),
       tasks_(control_.get_executor()) {
   random_bytes(mock_secret_);
@@ -91,7 +92,8 @@ int Router::run() {
   watch_servers();
   for (const auto& worker : shared_->workers)
     worker->start(std::make_unique<View>(*this, worker->context().get_executor()));
-  tasks_.spawn("signals", handle_signals());
+  tasks_.spawn("reload signals", handle_reload_signals());
+  tasks_.spawn("end signals", handle_end_signals());
   tasks_.spawn("sweep", sweep());
   log::info("ready", {{"version", kVersion},
                       {"threads", shared_->workers.size()},

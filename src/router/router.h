@@ -57,7 +57,8 @@ class Router {
   admin::CommandResult reload();
 
  private:
-  asio::awaitable<void> handle_signals();
+  asio::awaitable<void> handle_reload_signals();
+  asio::awaitable<void> handle_end_signals();
   asio::awaitable<void> sweep();
   asio::awaitable<void> drain();
   void apply(std::shared_ptr<const config::Config> config, Materials materials);
@@ -86,7 +87,8 @@ class Router {
   std::unique_ptr<View> view_;
   std::unique_ptr<cluster::HealthMonitor> monitor_;
   std::unique_ptr<admin::HttpAdmin> http_;
-  asio::signal_set signals_;
+  asio::signal_set reload_signals_;
+  asio::signal_set end_signals_;
   asio::steady_timer sweep_timer_;
   std::chrono::steady_clock::time_point drain_until_{};
   bool stopped_ = false;

@@ -24,30 +24,34 @@ constexpr auto kDrainPoll = 50ms;
 
 }  // namespace
 
-asio::awaitable<void> Router::handle_signals() {
+// Apart from the signals that end the router: those must not wait behind a row of reloads.
+asio::awaitable<void> Router::handle_reload_signals() {
   co_await asio::this_coro::throw_if_cancelled(false);
-  for (const int signal : {SIGHUP, SIGTERM, SIGINT, SIGQUIT, SIGUSR1})
-    signals_.add(signal);
+  reload_signals_.add(SIGHUP);
+  reload_signals_.add(SIGUSR1);
   for (;;) {
-    const auto [ec, signal] = co_await signals_.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
+    const auto [ec, signal] =
+        co_await reload_signals_.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
     if (ec) co_return;
-    switch (signal) {
-      case SIGHUP:
-        (void)reload();
-        break;
-      case SIGUSR1:
-        (void)log::reopen();
-        break;
-      case SIGTERM:
-      case SIGINT:
-        // The second one is meant: whoever sends it does not want to wait.
-        request_shutdown(shared_->shutting_down.load() ? admin::ShutdownMode::Immediate
-                                                       : admin::ShutdownMode::WaitForClients);
-        break;
-      default:
-        request_shutdown(admin::ShutdownMode::Immediate);
-        break;
+    if (signal == SIGUSR1) {
+      (void)log::reopen();
+    } else if (!shared_->shutting_down.load()) {
+      (void)reload();
     }
+  }
+}
+
+asio::awaitable<void> Router::handle_end_signals() {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  for (const int signal : {SIGTERM, SIGINT, SIGQUIT})
+    end_signals_.add(signal);
+  for (;;) {
+    const auto [ec, signal] =
+        co_await end_signals_.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
+    if (ec) co_return;
+    // The second one is meant: whoever sends it does not want to wait.
+    const bool at_once = signal == SIGQUIT || shared_->shutting_down.load();
+    request_shutdown(at_once ? admin::ShutdownMode::Immediate : admin::ShutdownMode::WaitForClients);
   }
 }
 
@@ -84,7 +88,8 @@ asio::awaitable<void> Router::drain() {
   shared_->pool.drop_all();
   if (http_) co_await http_->stop();
   asio::error_code ignored;
-  signals_.cancel(ignored);
+  reload_signals_.cancel(ignored);
+  end_signals_.cancel(ignored);
   co_await monitor_->stop();
   stopped_ = true;
   sweep_timer_.cancel();
