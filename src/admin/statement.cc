@@ -6,6 +6,7 @@
 #include "admin/select.h"
 #include "admin/session_settings.h"
 #include "admin/text.h"
+#include "base/nearest.h"
 
 namespace sluice::admin {
 namespace {
@@ -58,7 +59,7 @@ Parsed parse_show(Words words, const SessionFacts& facts) {
   std::vector<std::string_view> names;
   for (const View& view : all_views())
     names.push_back(view.name);
-  const std::string_view near = nearest(*name, names);
+  const std::string_view near = nearest(*name, names).value_or("");
   return SqlError{
       "42704",
       "there is no SHOW " + shortened(*name, kEchoBytesMax),
@@ -156,7 +157,7 @@ std::optional<SqlError> pgbouncer_only(const Words& words) {
 SqlError unknown_command(const Token& first) {
   constexpr std::string_view kVerbs[] = {"SHOW",        "DRAIN",  "UNDRAIN", "KILL",
                                          "KILL_CLIENT", "RELOAD", "SHUTDOWN"};
-  const std::string_view near = nearest(first.text, kVerbs);
+  const std::string_view near = nearest(first.text, kVerbs).value_or("");
   return {"42601",
           "the console does not understand \"" + shortened(first.text, kEchoBytesMax) + "\"",
           {},

@@ -7,8 +7,6 @@
 namespace sluice::admin {
 namespace {
 
-constexpr std::size_t kNearLengthMax = 64;
-
 char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
@@ -35,22 +33,6 @@ std::size_t character_length(std::string_view text) noexcept {
   for (std::size_t i = 2; i < length; ++i)
     if (byte(i) < 0x80 || byte(i) > 0xBF) return 0;
   return length;
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::array<std::size_t, kNearLengthMax + 1> row{};
-  for (std::size_t j = 0; j <= b.size(); ++j)
-    row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
 }
 
 }  // namespace
@@ -90,21 +72,6 @@ std::string shortened(std::string_view text, std::size_t length) {
   while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80)
     --length;
   return displayable(text.substr(0, length)) + "...";
-}
-
-std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
-  if (word.size() > kNearLengthMax) return {};
-  std::string_view best;
-  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
-  for (const std::string_view candidate : candidates) {
-    if (candidate.size() > kNearLengthMax) continue;
-    const std::size_t distance = edit_distance(word, candidate);
-    if (distance < best_distance && distance < candidate.size()) {
-      best_distance = distance;
-      best = candidate;
-    }
-  }
-  return best;
 }
 
 }  // namespace sluice::admin

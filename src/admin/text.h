@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,9 +17,5 @@ std::string displayable(std::string_view text);
 // At most `length` bytes of displayable(text), cut at a character, with "..." behind when something is
 // missing.
 std::string shortened(std::string_view text, std::size_t length);
-
-// The candidate fewest edits away from `word`, if that is at most a third of its length and two at least;
-// ties: the first; empty when none is near. Words longer than 64 bytes are near nothing.
-std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace sluice::admin

@@ -1,44 +1,24 @@
-#include <algorithm>
 #include <exception>
 #include <iostream>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/nearest.h"
 #include "cli/commands.h"
 
 namespace sluice::cli {
 namespace {
 
-// Levenshtein's distance: single characters inserted, removed or replaced.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 int unknown_command(const CLI::App& app, const std::string& given) {
   const std::string word = given.substr(0, 40);
-  std::string nearest;
-  std::size_t nearest_distance = 3;  // further away is no slip of the fingers
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    const std::size_t distance = edit_distance(word, command->get_name());
-    if (distance >= nearest_distance) continue;
-    nearest = command->get_name();
-    nearest_distance = distance;
-  }
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  const std::vector<std::string_view> candidates(names.begin(), names.end());
+  const std::string near(nearest(word, candidates).value_or(""));
   std::cerr << "sluice: unknown command '" << word << "'";
-  std::cerr << (nearest.empty() ? "." : "; did you mean '" + nearest + "'?");
+  std::cerr << (near.empty() ? "." : "; did you mean '" + near + "'?");
   std::cerr << " See 'sluice --help'.\n";
   return kUsage;
 }

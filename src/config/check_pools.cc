@@ -2,9 +2,9 @@
 #include <map>
 #include <string>
 
+#include "base/nearest.h"
 #include "config/checks.h"
 #include "config/match.h"
-#include "config/nearest.h"
 
 namespace sluice::config {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/nearest.h"
 #include "config/fields.h"
-#include "config/nearest.h"
 
 // How each kind of value is read from and written to a configuration file. `read` gives "" or what is wrong.
 namespace sluice::config {

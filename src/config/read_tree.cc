@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/nearest.h"
 #include "config/fields.h"
-#include "config/nearest.h"
 
 namespace sluice::config {
 namespace {

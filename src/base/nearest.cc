@@ -1,12 +1,16 @@
-#include "config/nearest.h"
+#include "base/nearest.h"
 
 #include <algorithm>
 #include <array>
 
-namespace sluice::config {
+namespace sluice {
 namespace {
 
 constexpr std::size_t kWordBytesMax = 64;
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 std::size_t distance(std::string_view a, std::string_view b) {
   using Row = std::array<std::size_t, kWordBytesMax + 1>;
@@ -18,8 +22,9 @@ std::size_t distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+      row[j] = std::min(
+          {last[j] + 1, row[j - 1] + 1, last[j - 1] + (lower(a[i - 1]) == lower(b[j - 1]) ? 0U : 1U)});
+      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]))
         row[j] = std::min(row[j], before_last[j - 2] + 1);
     }
     before_last = last;
@@ -49,4 +54,4 @@ std::string suggestion(std::string_view word, std::span<const std::string_view> 
   return best ? "did you mean " + std::string(*best) + "?" : "";
 }
 
-}  // namespace sluice::config
+}  // namespace sluice

@@ -1,8 +1,8 @@
-#include "config/nearest.h"
+#include "base/nearest.h"
 
 #include <gtest/gtest.h>
 
-namespace sluice::config {
+namespace sluice {
 namespace {
 
 TEST(Nearest, FindsTheLikelyMisspelling) {
@@ -11,6 +11,7 @@ TEST(Nearest, FindsTheLikelyMisspelling) {
   EXPECT_EQ(nearest("listenaddr", known), "listen_addr");
   EXPECT_EQ(nearest("polciy", known), "policy");
   EXPECT_EQ(nearest("policy", known), "policy");
+  EXPECT_EQ(nearest("POLICI", known), "policy");
 }
 
 TEST(Nearest, FindsNothingFarAway) {
@@ -22,4 +23,4 @@ TEST(Nearest, FindsNothingFarAway) {
 }
 
 }  // namespace
-}  // namespace sluice::config
+}  // namespace sluice
