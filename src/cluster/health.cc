@@ -60,8 +60,9 @@ HealthState::HealthState(ServerRole role, HealthSettings settings, TimePoint now
     : role_(role), settings_(settings), status_{false, DownReason::NotProbedYet, now} {}
 
 DownReason HealthState::fault_of(const ProbeOk& probe) const {
-  if (role_ == ServerRole::Primary) return probe.in_recovery ? DownReason::InRecovery : DownReason::None;
-  if (!probe.in_recovery)
+  if (role_ == ServerRole::Primary)
+    return probe.in_recovery == true ? DownReason::InRecovery : DownReason::None;
+  if (probe.in_recovery == false)
     return settings_.replica_recovery == ReplicaRecovery::Required ? DownReason::NotInRecovery
                                                                    : DownReason::None;
   // After a lag the replica has to come well below the limit, so that it does not flap around it.

@@ -45,7 +45,7 @@ struct HealthSettings {
 // A probe that was answered.
 struct ProbeOk {
   TimePoint started{};
-  bool in_recovery = false;
+  std::optional<bool> in_recovery;         // empty: not known, and then not judged
   std::optional<std::uint64_t> lag_bytes;  // none: not known, or no standby
   std::optional<std::chrono::milliseconds> lag;
 };

@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "cluster/acceptance.h"
 #include "cluster/lag_estimator.h"
 #include "cluster/probe.h"
 #include "net/task_group.h"
@@ -125,7 +126,7 @@ void HealthMonitor::Impl::on_answer(Watched& watched, const ProbeAnswer& answer,
     watched.lag.on_head(*answer.received, now);
   facts.lag_bytes.reset();
   facts.lag.reset();
-  if (answer.in_recovery && answer.replayed) {
+  if (answer.in_recovery == true && answer.replayed) {
     facts.lag_bytes = watched.lag.bytes_behind(*answer.replayed);
     facts.lag = watched.lag.time_behind(*answer.replayed, now, answer.since_last_commit);
   }
@@ -142,13 +143,16 @@ void HealthMonitor::Impl::on_failure(Watched& watched, const PgError& error, Tim
   if (on_probe) on_probe(watched.facts, false);
 }
 
-// Over the warm connection; where that turns out lost, over a new one.
+// Over the warm connection; where that turns out lost, over a new one. Without a role to log in as, only
+// whether the server accepts connections.
 asio::awaitable<pgclient::PgResult<ProbeAnswer>> HealthMonitor::Impl::probe_once(WatchedPtr watched) {
   const auto deadline = Clock::now() + settings.timeout;
   const auto left = [&] {
     return std::max(std::chrono::milliseconds(1),
                     std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()));
   };
+  if (watched->server.connect.user.empty())
+    co_return co_await probe_acceptance(watched->server.connect, settings.timeout);
   if (watched->client && watched->client->usable()) {
     auto answer = co_await probe(*watched->client, left());
     if (answer || answer.error().error.code != PgErrc::ConnectionLost) co_return answer;

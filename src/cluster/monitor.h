@@ -21,6 +21,7 @@ namespace sluice::cluster {
 struct MonitoredServer {
   std::string name;  // unique
   ServerRole role = ServerRole::Replica;
+  // Without a user only whether the server accepts connections is checked; recovery state and lag are not.
   pgclient::ConnectParams connect;
 };
 

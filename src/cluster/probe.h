@@ -12,8 +12,8 @@ namespace sluice::cluster {
 
 // What one probe saw. WAL positions in bytes since the beginning of WAL.
 struct ProbeAnswer {
-  std::chrono::nanoseconds round_trip{};  // of SELECT 1
-  bool in_recovery = false;
+  std::chrono::nanoseconds round_trip{};  // of SELECT 1, or of a start-up: see acceptance.h
+  std::optional<bool> in_recovery;        // empty: the probe did not log in
   std::optional<std::uint64_t> written;   // not in recovery: where WAL ends now
   std::optional<std::uint64_t> received;  // standby that streams: what it has
   std::optional<std::uint64_t> replayed;  // standby: what its queries see

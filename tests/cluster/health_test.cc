@@ -192,5 +192,15 @@ TEST(ProbeTimes, GivesLastMedianMinimumAndAverage) {
   EXPECT_EQ(times.count(), ProbeTimes::kWindow);
 }
 
+TEST(HealthState, DoesNotJudgeARecoveryStateItDoesNotKnow) {
+  for (const ServerRole role : {ServerRole::Replica, ServerRole::Primary}) {
+    HealthState state(role, {}, TimePoint{});
+    ProbeOk probe;
+    probe.started = TimePoint{} + std::chrono::seconds(1);
+    EXPECT_TRUE(state.on_probe_ok(probe, probe.started));
+    EXPECT_TRUE(state.status().up);
+  }
+}
+
 }  // namespace
 }  // namespace sluice::cluster

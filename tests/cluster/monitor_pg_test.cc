@@ -121,5 +121,36 @@ TEST(HealthMonitor, KeepsStateOfKeptServersAcrossAReload) {
   EXPECT_TRUE(tests::run_coroutine(context, reload_and_stop(context, monitor, server)));
 }
 
+asio::awaitable<bool> check_acceptance_alone(asio::io_context& context, HealthMonitor& monitor,
+                                             PostgresServer& server) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  const auto facts = [&] { return monitor.servers()[0]; };
+  EXPECT_TRUE(co_await eventually(context, [&] { return facts().status.up; }));
+  EXPECT_FALSE(facts().in_recovery.has_value());
+  EXPECT_FALSE(facts().lag_bytes.has_value());
+  server.stop();
+  EXPECT_TRUE(co_await eventually(context, [&] { return !facts().status.up; }));
+  EXPECT_EQ(facts().status.reason, DownReason::ConnectFailed);
+  server.start();
+  EXPECT_TRUE(co_await eventually(context, [&] { return facts().status.up; }));
+  co_await monitor.stop();
+  co_return true;
+}
+
+// It logged in as the operating system's user and took the server down when that was refused.
+TEST(HealthMonitor, ChecksOnlyWhetherConnectionsAreAcceptedWithoutAUser) {
+  if (const auto reason = PostgresServer::unavailable()) GTEST_SKIP() << *reason;
+  PostgresServer server;
+  for (pgclient::ConnectParams params : {server.over_tcp(), server.over_unix_socket()}) {
+    asio::io_context context(1);
+    HealthMonitor monitor(context.get_executor(), [](const ServerHealth&) {});
+    params.user.clear();
+    params.password.clear();
+    // A replica by role, a primary in fact: nobody can know.
+    monitor.configure({{"s1", ServerRole::Replica, params}}, quick());
+    EXPECT_TRUE(tests::run_coroutine(context, check_acceptance_alone(context, monitor, server)));
+  }
+}
+
 }  // namespace
 }  // namespace sluice::cluster

@@ -354,3 +354,33 @@ def test_a_promoted_replica_is_no_replica_any_more(
                 client.terminate()
     finally:
         pair.stop()
+
+
+def test_without_a_user_health_checks_only_ask_whether_connections_are_accepted(make_router, cluster):
+    router = make_router(health_check_user=None, health_check_password_file=None)
+    assert all(row["status"] == "up" for row in router.console("show replicas")), router.console("show replicas")
+    victim = cluster.standbys[2]
+    victim.stop("immediate")
+    try:
+        wait_until(lambda: replica_row(router, victim.name)["status"] != "up", 10, "the replica to be down")
+    finally:
+        victim.start()
+    wait_until(lambda: replica_row(router, victim.name)["status"] == "up", 10, "the replica to be up again")
+
+
+def test_a_listener_that_never_answers_a_start_up_is_down_without_a_user_too(make_router, cluster):
+    @fake.raw
+    def script(peer):
+        peer.read_exactly(8)
+        peer.close()
+
+    with fake.FakeServer(script) as server:
+        router = make_router(
+            health_check_user=None,
+            health_check_password_file=None,
+            primary={"name": "primary", "host": server.host, "port": server.port},
+        )
+        with pytest.raises(LoginRefused):
+            router.session()
+        log = router.log_text()
+        assert "without an answer" in log, log[-2000:]
