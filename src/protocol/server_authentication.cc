@@ -84,10 +84,10 @@ void ServerLogin::on_authentication(ByteView body) {
       if (state_ != State::SaslFinal) break;
       return on_sasl_final(in.rest());
     default:
-      return fail("28000",
-                  "server asked for " + method_name(*code) + " (authentication method " +
-                      std::to_string(*code) + "), which Sluice cannot do",
-                  {}, "Let pg_hba.conf use scram-sha-256, md5, cert or trust for connections from Sluice.");
+      return cannot_answer(
+          "server asked for " + method_name(*code) + " (authentication method " + std::to_string(*code) +
+              "), which Sluice cannot do",
+          "Let pg_hba.conf use scram-sha-256, md5, cert or trust for connections from Sluice.");
   }
   fail("08P01", "server sent an authentication request out of order");
 }
@@ -95,11 +95,12 @@ void ServerLogin::on_authentication(ByteView body) {
 void ServerLogin::on_cleartext() {
   // A Unix socket has no eavesdropper.
   if (!tls_ && settings_.tls_possible && !settings_.allow_cleartext_without_tls)
-    return fail("28000", "server asked for the password in clear text on a connection without TLS", {},
-                "Use TLS to the server, or scram-sha-256 in its pg_hba.conf.");
+    return cannot_answer("server asked for the password in clear text on a connection without TLS",
+                         "Use TLS to the server, or scram-sha-256 in its pg_hba.conf.");
   if (!settings_.credentials.password)
-    return fail("28000", "server asked for the password in clear text, and none is known", {},
-                "Set server_user and server_password_file, or use scram-sha-256 in its pg_hba.conf.");
+    return cannot_answer(
+        "server asked for the password in clear text, and none is known",
+        "Set server_user and server_password_file, or use scram-sha-256 in its pg_hba.conf.");
   append_password_message(output_, *settings_.credentials.password);
 }
 
@@ -116,8 +117,8 @@ void ServerLogin::on_md5(ByteView body) {
   }
   const auto response = stored ? md5_response(*stored, salt) : std::nullopt;
   if (!response)
-    return fail("28000", "server asked for MD5 authentication, and neither hash nor password is known", {},
-                "Use scram-sha-256 in its pg_hba.conf, or store the user's MD5 hash.");
+    return cannot_answer("server asked for MD5 authentication, and neither hash nor password is known",
+                         "Use scram-sha-256 in its pg_hba.conf, or store the user's MD5 hash.");
   append_password_message(output_, *response);
 }
 
@@ -140,15 +141,17 @@ void ServerLogin::on_sasl(ByteView body) {
   if (plus_offered && !tls_)
     return fail("08P01", "server offered SCRAM-SHA-256-PLUS on a connection without TLS");
   if (!plain_offered && !(plus_offered && can_bind))
-    return fail("28000", "server offers only authentication mechanisms that Sluice cannot do: " + offered);
+    return cannot_answer("server offers only authentication mechanisms that Sluice cannot do: " + offered,
+                         "Let it offer SCRAM-SHA-256.");
   ScramClient::Credential credential;
   if (settings_.credentials.client_keys)
     credential = *settings_.credentials.client_keys;
   else if (settings_.credentials.password)
     credential = PlainPassword{*settings_.credentials.password};
   else
-    return fail("28000", "server asked for SCRAM authentication, and neither keys nor password are known", {},
-                "Log the client in with scram-sha-256, or set server_user and server_password_file.");
+    return cannot_answer(
+        "server asked for SCRAM authentication, and neither keys nor password are known",
+        "Log the client in with scram-sha-256, or set server_user and server_password_file.");
   const auto binding = plus_offered && can_bind ? ScramClient::Binding::TlsServerEndPoint
                        : can_bind               ? ScramClient::Binding::NotOffered
                                                 : ScramClient::Binding::NotSupported;

@@ -145,11 +145,12 @@ bool ServerLogin::step_message() {
 }
 
 void ServerLogin::on_error(ByteView body) {
-  // libpq tries the other transport after any refusal. We do so only before the server has asked for
-  // anything: a password that was refused over TLS is not shown again without it.
+  // libpq tries the other transport after any refusal before AuthenticationOk. So do we towards TLS; away
+  // from it only before the server has asked for anything: a password that was refused over TLS is not shown
+  // again without it.
   const bool first_answer = state_ == State::Authentication && !challenged_;
   const bool first_attempt = settings_.attempt == Attempt::First && settings_.tls_possible;
-  if (first_answer && first_attempt && settings_.sslmode == SslMode::Allow && !tls_) {
+  if (!authenticated_ && may_try_tls()) {
     state_ = State::ReconnectTls;
   } else if (first_answer && first_attempt && settings_.sslmode == SslMode::Prefer && tls_) {
     state_ = State::ReconnectPlain;
@@ -204,6 +205,18 @@ void ServerLogin::on_ready_for_query(ByteView body) {
   if (body.size() != 1 || body[0] != std::byte{'I'})
     return fail("08P01", "server ended its login with a malformed ReadyForQuery");
   state_ = State::Ready;
+}
+
+bool ServerLogin::may_try_tls() const noexcept {
+  return settings_.attempt == Attempt::First && settings_.tls_possible &&
+         settings_.sslmode == SslMode::Allow && !tls_;
+}
+
+// Another line of pg_hba.conf may hold for TLS, so sslmode allow looks there first.
+void ServerLogin::cannot_answer(std::string message, std::string hint) {
+  fail("28000", std::move(message), {}, std::move(hint));
+  failure_source_ = FailureSource::Credentials;
+  if (may_try_tls()) state_ = State::ReconnectTls;
 }
 
 const ErrorFields& ServerLogin::failure() const {

@@ -84,7 +84,9 @@ class ServerLogin {
   // Failed only: the server's own ErrorResponse, or one of ours about it. Never for an unauthenticated
   // client's eyes.
   const ErrorFields& failure() const;
-  enum class FailureSource { Server, Sluice };
+  // Credentials: one of ours, because the server asked for a proof that these credentials cannot give; others
+  // may.
+  enum class FailureSource { Server, Sluice, Credentials };
   FailureSource failure_source() const noexcept { return failure_source_; }
   bool from_server() const noexcept { return failure_source_ == FailureSource::Server; }
   // Whether the failure came after the server had accepted the credentials (3D000, 53300 and the like may
@@ -123,6 +125,8 @@ class ServerLogin {
   void on_parameter_status(ByteView body);
   void on_backend_key_data(ByteView body);
   void on_ready_for_query(ByteView body);
+  bool may_try_tls() const noexcept;
+  void cannot_answer(std::string message, std::string hint);
   void fail(std::string sqlstate, std::string message, std::string detail = {}, std::string hint = {});
 
   Settings settings_;

@@ -32,6 +32,18 @@ bool not_ready(const ErrorFields& error) {
          error.sqlstate == "53300";
 }
 
+ServerFailure::Kind kind_of(const ServerLogin& login) {
+  switch (login.failure_source()) {
+    case ServerLogin::FailureSource::Server:
+      return not_ready(login.failure()) ? ServerFailure::Kind::NotReady : ServerFailure::Kind::Refused;
+    case ServerLogin::FailureSource::Sluice:
+      return ServerFailure::Kind::Unsupported;
+    case ServerLogin::FailureSource::Credentials:
+      return ServerFailure::Kind::Unanswerable;
+  }
+  return ServerFailure::Kind::Unsupported;
+}
+
 // One attempt on one TCP connection: its end, or the kind of connection that the login asks for instead.
 using Ended = std::variant<Outcome, ServerLogin::Attempt>;
 
@@ -90,10 +102,7 @@ asio::awaitable<Ended> attempt(SnapshotPtr snapshot, const ServerEndpoint& serve
         co_return ServerLogin::Attempt::TlsRetry;
       case ServerLogin::Want::Failed: {
         const ErrorFields& error = login.failure();
-        const ServerFailure::Kind what = !login.from_server() ? ServerFailure::Kind::Unsupported
-                                         : not_ready(error)   ? ServerFailure::Kind::NotReady
-                                                              : ServerFailure::Kind::Refused;
-        co_return Outcome(ServerFailure{what, error, error.sqlstate + " " + error.message});
+        co_return Outcome(ServerFailure{kind_of(login), error, error.sqlstate + " " + error.message});
       }
       case ServerLogin::Want::Ready: {
         ServerConnection connection{std::move(stream),

@@ -25,10 +25,11 @@ struct ServerRequest {
 // Why a server connection could not be had.
 struct ServerFailure {
   enum class Kind {
-    Unreachable,  // no TCP connection, no TLS, silence: the server is to be doubted
-    Refused,      // the server answered with an error of its own, in `error`
-    NotReady,     // the server answered that it starts up, shuts down or has no room (57P03, 57P01, 53300)
-    Unsupported,  // it asked for something that we cannot do, said in `error`
+    Unreachable,   // no TCP connection, no TLS, silence: the server is to be doubted
+    Refused,       // the server answered with an error of its own, in `error`
+    NotReady,      // the server answered that it starts up, shuts down or has no room (57P03, 57P01, 53300)
+    Unsupported,   // it cannot be dealt with, said in `error`
+    Unanswerable,  // it asked for a proof that these credentials cannot give, said in `error`
   };
   Kind kind;
   protocol::ErrorFields error;  // what the client may be told

@@ -12,8 +12,9 @@
 namespace sluice::router {
 
 // The ways to log in to a server for this client, best first: as the user itself, then as server_user where
-// that is configured. At least one. `database` is the server's name for it. Start-up parameters are the
-// client's own, without those of Sluice and those to be ignored.
+// that is configured, for servers that want a proof the first has not. At least one. `database` is the
+// server's name for it. Start-up parameters are the client's own, without those of Sluice and those to be
+// ignored.
 std::vector<ServerRequest> server_requests(const Snapshot& snapshot, const ClientIdentity& identity,
                                            ServerId server, const std::string& database,
                                            const SessionTag& tag, const net::SocketAddress& peer);

@@ -52,6 +52,7 @@ telemetry::ConnectFailure connect_failure(ServerFailure::Kind kind) {
       return telemetry::ConnectFailure::Refused;
     case ServerFailure::Kind::Refused:
     case ServerFailure::Kind::Unsupported:
+    case ServerFailure::Kind::Unanswerable:
       return telemetry::ConnectFailure::Login;
     case ServerFailure::Kind::NotReady:
       return telemetry::ConnectFailure::Other;
@@ -96,7 +97,7 @@ asio::awaitable<std::optional<ErrorFields>> Session::assign(const ClientIdentity
     granted_.reset();
     last_error = failure->error;
     // What one server refuses for the session's own sake, the next would refuse too.
-    if (failure->kind == ServerFailure::Kind::Refused || failure->kind == ServerFailure::Kind::Unsupported)
+    if (failure->kind != ServerFailure::Kind::Unreachable && failure->kind != ServerFailure::Kind::NotReady)
       co_return last_error;
   }
 }
@@ -163,9 +164,8 @@ asio::awaitable<std::optional<ServerFailure>> Session::connect(const ClientIdent
     if (failure->kind == ServerFailure::Kind::Unreachable) shared.server_failed(server, failure->reason);
     if (failure->kind == ServerFailure::Kind::Refused && failure->error.sqlstate == "28P01")
       shared.directory.forget(tag_.user);
-    // Another way to log in may work where this one was refused; not where nobody answers.
-    if (failure->kind == ServerFailure::Kind::Unreachable || failure->kind == ServerFailure::Kind::NotReady)
-      break;
+    // Another way in is for a server that wants a proof which this one has not; a refusal is the user's own.
+    if (failure->kind != ServerFailure::Kind::Unanswerable) break;
   }
   co_return failure;
 }

@@ -102,6 +102,42 @@ TEST(ServerLogin, ChoosesTheTransportAsLibpqDoes) {
   EXPECT_GT(login.take_output().size(), 8u);
 }
 
+// As libpq: a password that was refused without TLS may be right with it, by another line of pg_hba.conf.
+TEST(ServerLogin, AllowTriesTlsAfterAnyRefusalBeforeAuthenticationIsComplete) {
+  for (const bool asked : {false, true}) {
+    for (const char* sqlstate : {"28000", "28P01", "53300"}) {
+      ServerLogin login = answered(concat({asked ? authentication(5, "salt") : Bytes{}, error(sqlstate)}),
+                                   settings(SslMode::Allow));
+      EXPECT_EQ(login.step(), Want::ReconnectTls) << sqlstate;
+    }
+  }
+  ServerLogin authenticated = answered(concat({kOk, error("3D000")}), settings(SslMode::Allow));
+  EXPECT_EQ(authenticated.step(), Want::Failed);
+  // What cannot be answered without TLS may not be asked with it.
+  for (const Bytes& challenge : {authentication(3), authentication(7)}) {
+    ServerLogin login = answered(challenge, settings(SslMode::Allow));
+    EXPECT_EQ(login.step(), Want::ReconnectTls);
+  }
+}
+
+TEST(ServerLogin, TellsWhetherOtherCredentialsMightDo) {
+  using Source = ServerLogin::FailureSource;
+  auto none = settings();
+  none.credentials.password.reset();
+  for (const Bytes& challenge : {authentication(3), authentication(5, "salt"), authentication(7),
+                                 authentication(10, "SCRAM-SHA-256\0\0"sv)}) {
+    ServerLogin login = answered(challenge, none);
+    ASSERT_EQ(login.step(), Want::Failed);
+    EXPECT_EQ(login.failure_source(), Source::Credentials) << login.failure().message;
+  }
+  ServerLogin refused = answered(error("28P01"));
+  ASSERT_EQ(refused.step(), Want::Failed);
+  EXPECT_EQ(refused.failure_source(), Source::Server);
+  ServerLogin garbage = answered(message('Q', ""));
+  ASSERT_EQ(garbage.step(), Want::Failed);
+  EXPECT_EQ(garbage.failure_source(), Source::Sluice);
+}
+
 TEST(ServerLogin, FallsBackFromTlsOnlyBeforeTheServerAskedForAnything) {
   for (const bool asked : {false, true}) {
     ServerLogin login(settings(SslMode::Prefer));
