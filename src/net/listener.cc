@@ -10,6 +10,7 @@
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <asio/use_awaitable.hpp>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -170,6 +171,22 @@ Result<std::vector<Listener>> Listener::open(asio::any_io_executor executor, con
     if (port == 0) port = made.back().port();
   }
   return made;
+}
+
+Result<Listener> Listener::share(asio::any_io_executor executor) const {
+  std::error_code ec;
+  const EndPoint local = acceptor_.local_endpoint(ec);
+  if (ec) return from_io(ec, Side::Internal);
+  // Asio's acceptors are not const, but asking for the descriptor changes nothing.
+  const int copy = ::fcntl(const_cast<Acceptor&>(acceptor_).native_handle(), F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return Error(std::error_code(errno, std::system_category()), Side::Internal);
+  Acceptor acceptor(executor);
+  acceptor.assign(local.protocol(), copy, ec);
+  if (ec) {
+    ::close(copy);
+    return from_io(ec, Side::Internal);
+  }
+  return Listener(std::move(acceptor), unix_path_);
 }
 
 Result<Listener::Acceptor> Listener::open_one(const asio::any_io_executor& executor,

@@ -35,6 +35,8 @@ class Listener {
   // reason and a hint, and nothing stays open.
   static Result<std::vector<Listener>> open(asio::any_io_executor executor, const ListenerSettings& settings,
                                             std::string& problem);
+  // A second acceptor on the same socket, for another thread: whichever comes first has a connection.
+  Result<Listener> share(asio::any_io_executor executor) const;
   Listener(Listener&&) = default;
   Listener& operator=(Listener&& other) noexcept;
 

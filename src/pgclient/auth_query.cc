@@ -22,13 +22,6 @@ using Clock = std::chrono::steady_clock;
 using Roles = std::vector<std::string>;
 using protocol::Secret;
 
-// Membership as granted: pg_has_role() would make a superuser a member of every role.
-constexpr const char* kRolesQuery =
-    "WITH RECURSIVE member_of(id) AS ("
-    " SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = $1"
-    " UNION SELECT m.roleid FROM pg_catalog.pg_auth_members m JOIN member_of ON m.member = member_of.id)"
-    " SELECT r.rolname FROM pg_catalog.pg_roles r JOIN member_of ON r.oid = member_of.id";
-
 QueryPool::Settings pool_settings(const AuthQuery::Settings& s) {
   return {s.servers, s.connections_max, s.waiting_max, s.connect_timeout, s.query_timeout};
 }
@@ -69,6 +62,12 @@ struct Flight {
 const char* const kDefaultAuthQuery =
     "SELECT rolname, CASE WHEN rolvaliduntil < now() THEN NULL ELSE rolpassword END"
     " FROM pg_authid WHERE rolname=$1 AND rolcanlogin";
+
+// Membership as granted: pg_has_role() would make a superuser a member of every role.
+const char* const kDefaultRolesQuery =
+    "WITH RECURSIVE m(id) AS (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = $1"
+    " UNION SELECT a.roleid FROM pg_catalog.pg_auth_members a JOIN m ON a.member = m.id)"
+    " SELECT r.rolname FROM pg_catalog.pg_roles r JOIN m ON r.oid = m.id";
 
 struct AuthQuery::Impl {
   Impl(asio::any_io_executor ex, Settings s)
@@ -188,7 +187,8 @@ asio::awaitable<Result<Secret>> AuthQuery::lookup(std::string user, Freshness fr
 }
 
 asio::awaitable<Result<Roles>> AuthQuery::roles_of(std::string user) {
-  return impl_->find<Roles>(impl_->roles, std::move(user), kRolesQuery, Freshness::Cached, &roles_of_rows);
+  return impl_->find<Roles>(impl_->roles, std::move(user), impl_->settings.roles_sql, Freshness::Cached,
+                            &roles_of_rows);
 }
 
 void AuthQuery::reconfigure(Settings settings) {

@@ -34,6 +34,8 @@ class AuthQuery {
     std::vector<ConnectParams> servers;  // tried in order, the last that worked first
     // One parameter, the user; two columns, of which the second is the secret (PgBouncer's auth_query).
     std::string sql;
+    // One parameter, the user; the first column names a role that the user is a member of.
+    std::string roles_sql = {};
     std::chrono::milliseconds connect_timeout{5'000}, query_timeout{5'000};
     std::chrono::milliseconds ttl{30'000}, negative_ttl{5'000}, refresh_interval_min{1'000};
     std::size_t entries_max = 10'000;
@@ -50,8 +52,7 @@ class AuthQuery {
   // answer has not the right shape, or a secret that is none (SecretErrc); each is logged, without the
   // secret.
   asio::awaitable<Result<protocol::Secret>> lookup(std::string user, Freshness freshness = Freshness::Cached);
-  // Names of the roles the user is a member of, itself and indirect ones included, sorted; membership as
-  // granted, so that a superuser is not a member of everything. Empty for an unknown user.
+  // Names of the roles that roles_sql gives, sorted. Empty for an unknown user.
   asio::awaitable<Result<std::vector<std::string>>> roles_of(std::string user);
 
   // A changed configuration; drops cache and connections, running lookups end as they began.
@@ -65,5 +66,7 @@ class AuthQuery {
 
 // The query of PgBouncer, for servers where `user` may read pg_authid.
 extern const char* const kDefaultAuthQuery;
+// The user's roles, itself and indirect ones included.
+extern const char* const kDefaultRolesQuery;
 
 }  // namespace sluice::pgclient

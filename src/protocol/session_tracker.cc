@@ -97,6 +97,7 @@ void SessionTracker::on_request(Request request, TimePoint now) {
     return;
   }
   if (outstanding_.empty()) {
+    owed_since_ = now;
     if (!working_) work_start_ = now;
     if (batch_ == Batch::Closed && status_ == 'I') transaction_start_ = now;
   }

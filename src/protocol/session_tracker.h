@@ -66,6 +66,13 @@ class SessionTracker {
   // A Query, FunctionCall or Sync waits for its ReadyForQuery, or an extended batch has not been ended by a
   // Sync (even when all its messages are answered: the server holds its transaction open).
   bool owes_answer() const noexcept { return !outstanding_.empty() || batch_ != Batch::Closed; }
+  // Since when the server has worked on what it owes: the arrival of the oldest request that it has not
+  // answered, or the ReadyForQuery before it if that came later. Nothing while it is the client's turn, also
+  // within an extended batch, and for a COPY BOTH, which is a conversation.
+  std::optional<TimePoint> work_since() const noexcept {
+    if (outstanding_.empty() || copy_ == Copy::Both) return std::nullopt;
+    return owed_since_;
+  }
   // Of the last ReadyForQuery: I idle (also before the first), T in a transaction block, E in a failed one.
   char transaction_status() const noexcept { return status_; }
   // Nothing owed or in doubt, both directions between messages, no COPY, neither side broken: a ResetMachine
@@ -129,6 +136,7 @@ class SessionTracker {
   std::uint32_t swallowed_syncs_ = 0;  // by the present COPY, as far as we know
   std::uint32_t doubtful_syncs_ = 0;   // of a failed COPY: may still be answered
   TimePoint work_start_{};
+  TimePoint owed_since_{};  // of what is outstanding, up to its ReadyForQuery
   TimePoint transaction_start_{};
   ErrorScanner error_;
   OutstandingQueue outstanding_;
@@ -172,6 +180,7 @@ void SessionTracker::on_backend(ByteView bytes, TimePoint now, Observer& observe
         transaction_start_ = now;
       }
       work_start_ = now;
+      owed_since_ = now;
       observer.on_ready(status_);
     }
   }

@@ -72,8 +72,11 @@ std::optional<std::string> Router::open() {
   for (std::size_t i = 0; i < thread_count(options); ++i)
     shared_->workers.push_back(
         std::make_unique<Worker>(*shared_, static_cast<unsigned>(i), snapshot, telemetry_->add_thread()));
-  for (const auto& worker : shared_->workers)
-    if (!worker->listen(problem)) return problem;
+  const Worker* first = nullptr;
+  for (const auto& worker : shared_->workers) {
+    if (!worker->listen(first, problem)) return problem;
+    if (first == nullptr) first = worker.get();
+  }
 
   view_ = std::make_unique<View>(*this, control_.get_executor());
   if (options.admin_port > 0) {

@@ -23,9 +23,12 @@ pgclient::AuthQuery::Settings settings_of(const Snapshot& snapshot) {
   for (const auto& [id, server] : snapshot.servers)
     if (id != kPrimary) add(server);
   settings.sql = options.auth_query;
+  settings.roles_sql = options.role_query;
   settings.connect_timeout = options.server_connect_timeout;
   settings.query_timeout = options.server_connect_timeout;
   settings.ttl = options.auth_query_cache_ttl;
+  // Forgotten sooner, unknown users would be told from known ones by the time of a second try.
+  settings.negative_ttl = options.auth_query_cache_ttl;
   settings.entries_max = options.auth_query_cache_max;
   return settings;
 }

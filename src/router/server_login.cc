@@ -1,5 +1,6 @@
 #include "router/server_login.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -51,8 +52,8 @@ asio::awaitable<Ended> attempt(SnapshotPtr snapshot, const ServerEndpoint& serve
                                const ServerRequest& request, ServerLogin::Attempt kind,
                                std::chrono::steady_clock::time_point give_up_at) {
   const auto left = [&] {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(give_up_at -
-                                                                 std::chrono::steady_clock::now());
+    // Rounded up: what ends by it ends at give_up_at or later, which tells whose limit it was.
+    return std::chrono::ceil<std::chrono::milliseconds>(give_up_at - std::chrono::steady_clock::now());
   };
   Result<net::Stream> connected = co_await net::connect(server.target, left(), snapshot->socket_options);
   if (!connected) co_return Outcome(unreachable(server, connected.error().code.message()));
@@ -122,14 +123,17 @@ asio::awaitable<Ended> attempt(SnapshotPtr snapshot, const ServerEndpoint& serve
 
 }  // namespace
 
-asio::awaitable<Outcome> open_server_connection(SnapshotPtr snapshot, ServerRequest request) {
+asio::awaitable<Outcome> open_server_connection(SnapshotPtr snapshot, ServerRequest request,
+                                                std::chrono::steady_clock::time_point give_up_at) {
   const auto found = snapshot->servers.find(request.server);
   if (found == snapshot->servers.end()) {
     ServerEndpoint gone{"(removed)", {}};
     co_return unreachable(gone, "the server is no longer in the configuration");
   }
   const ServerEndpoint& server = found->second;
-  const auto give_up_at = std::chrono::steady_clock::now() + snapshot->options().server_connect_timeout;
+  const std::chrono::steady_clock::time_point own_end =
+      std::chrono::steady_clock::now() + snapshot->options().server_connect_timeout;
+  give_up_at = std::min(give_up_at, own_end);
   // The first attempt, and one more with the other kind of connection.
   ServerLogin::Attempt kind = ServerLogin::Attempt::First;
   for (int attempts = 0; attempts < 2; ++attempts) {

@@ -36,9 +36,10 @@ struct ServerFailure {
   std::string reason;           // for the log
 };
 
-// Opens and logs in one connection, under `server_connect_timeout` as a whole, start-up included.
+// Opens and logs in one connection, under `server_connect_timeout` as a whole, start-up included, and before
+// `give_up_at`.
 // Another TLS mode is tried on a connection of its own where sslmode allows it (`allow`, `prefer`).
-asio::awaitable<std::variant<ServerConnection, ServerFailure>> open_server_connection(SnapshotPtr snapshot,
-                                                                                      ServerRequest request);
+asio::awaitable<std::variant<ServerConnection, ServerFailure>> open_server_connection(
+    SnapshotPtr snapshot, ServerRequest request, std::chrono::steady_clock::time_point give_up_at);
 
 }  // namespace sluice::router

@@ -142,15 +142,17 @@ asio::awaitable<std::optional<ErrorFields>> Session::place(const ClientIdentity&
     co_return limit_reached(*limit);
   }
   entered_ = true;
+  const Clock::time_point give_up_at = Clock::now() + snapshot_->options().query_wait_timeout;
   std::optional<ErrorFields> refusal;
   if (classified.primary) {
-    refusal = co_await connect_primary(identity, classified.server_database);
+    refusal = co_await connect_primary(identity, classified.server_database, give_up_at);
   } else {
-    refusal = co_await assign(identity, classified.server_database);
+    refusal = co_await assign(identity, classified.server_database, give_up_at);
   }
   if (refusal) {
-    reject(refusal->sqlstate == "57P03" ? telemetry::RejectReason::NoReplica
-                                        : telemetry::RejectReason::ServerLogin);
+    reject(Clock::now() >= give_up_at     ? telemetry::RejectReason::QueryWaitTimeout
+           : refusal->sqlstate == "57P03" ? telemetry::RejectReason::NoReplica
+                                          : telemetry::RejectReason::ServerLogin);
     co_return refusal;
   }
   begin_accounting(snapshot_->database_label(classified.database));
@@ -216,6 +218,8 @@ void Session::enforce_time_limits(Clock::time_point now) {
       passed(relay_->client_stalled_since(), options.write_stall_timeout))
     return stop(fatal("57P05", "the client took no bytes for too long (write_stall_timeout)"),
                 telemetry::CloseReason::WriteStallTimeout);
+  if (const auto since = tracker_->work_since(); since && passed(*since, options.query_timeout))
+    return stop(fatal("57014", "query_timeout"), telemetry::CloseReason::QueryTimeout);
   if (tracker_->owes_answer()) return;
   if (tracker_->transaction_status() == 'I') {
     if (passed(relay_->last_activity(), options.client_idle_timeout))

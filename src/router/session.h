@@ -67,11 +67,14 @@ class Session {
   asio::awaitable<void> leave(RelayEnd end);
   // session_assign.cc
   asio::awaitable<std::optional<protocol::ErrorFields>> assign(const ClientIdentity& identity,
-                                                               const std::string& database);
+                                                               const std::string& database,
+                                                               Clock::time_point give_up_at);
   asio::awaitable<std::optional<protocol::ErrorFields>> connect_primary(const ClientIdentity& identity,
-                                                                        const std::string& database);
+                                                                        const std::string& database,
+                                                                        Clock::time_point give_up_at);
   asio::awaitable<std::optional<ServerFailure>> connect(const ClientIdentity& identity, ServerId server,
-                                                        const std::string& database);
+                                                        const std::string& database,
+                                                        Clock::time_point give_up_at);
   asio::awaitable<bool> greet(ClientIdentity identity);
   // session_end.cc
   asio::awaitable<void> finish(RelayEnd end);

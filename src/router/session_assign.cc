@@ -35,6 +35,12 @@ ErrorFields no_replica() {
           "The router finds all replicas down or draining. Try again later."};
 }
 
+// PgBouncer's text, which its users' alerts look for.
+ErrorFields waited_too_long() {
+  return {"FATAL", "57P03", "query_wait_timeout", "No server connection could be had in that time.",
+          "Try again later; the operator finds the reason in the router's log."};
+}
+
 void count_changes(telemetry::ThreadMetrics& metrics, const std::vector<policy::RoleChange>& changes,
                    policy::ClassId borrower) {
   for (const policy::RoleChange& change : changes) {
@@ -64,19 +70,21 @@ telemetry::ConnectFailure connect_failure(ServerFailure::Kind kind) {
 
 // Asks the policy until a replica has taken the session, none is left, or the failure is the session's own.
 asio::awaitable<std::optional<ErrorFields>> Session::assign(const ClientIdentity& identity,
-                                                            const std::string& database) {
+                                                            const std::string& database,
+                                                            Clock::time_point give_up_at) {
   Shared& shared = worker_.shared();
   const config::Options& options = snapshot_->options();
-  const auto give_up_at =
+  const auto wait_until =
       Clock::now() + (options.no_replica == config::NoReplica::Wait ? options.no_replica_wait : 0s);
   std::vector<policy::ReplicaId> failed;
   ErrorFields last_error = no_replica();
   for (;;) {
     if (stop_reason_) co_return stop_reason_;
+    if (Clock::now() >= give_up_at) co_return waited_too_long();
     granted_ = shared.admission.admit(tag_, failed);
     if (!granted_) {
       worker_.metrics().count(metric::decisions_total, tag_.priority, policy::Outcome::Refused);
-      if (Clock::now() >= give_up_at) co_return last_error;
+      if (Clock::now() >= wait_until) co_return last_error;
       failed.clear();
       asio::steady_timer timer(client_.get_executor(), kNoReplicaRetry);
       co_await timer.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
@@ -90,7 +98,7 @@ asio::awaitable<std::optional<ErrorFields>> Session::assign(const ClientIdentity
                             {"reason", policy::outcome_reason(granted_->outcome)}});
     count_changes(worker_.metrics(), granted_->changes, tag_.priority);
     const std::optional<ServerFailure> failure =
-        co_await connect(identity, ServerId(granted_->replica.value()), database);
+        co_await connect(identity, ServerId(granted_->replica.value()), database, give_up_at);
     if (!failure) co_return std::nullopt;
     shared.admission.close(granted_->replica, granted_->counted_in);
     failed.push_back(granted_->replica);
@@ -103,18 +111,22 @@ asio::awaitable<std::optional<ErrorFields>> Session::assign(const ClientIdentity
 }
 
 asio::awaitable<std::optional<ErrorFields>> Session::connect_primary(const ClientIdentity& identity,
-                                                                     const std::string& database) {
+                                                                     const std::string& database,
+                                                                     Clock::time_point give_up_at) {
   if (!snapshot_->servers.contains(kPrimary))
     co_return ErrorFields{"FATAL", "57P03", "no primary is configured", "",
                           "Add `primary:` to the router's configuration or ask for target replicas."};
-  std::optional<ServerFailure> failure = co_await connect(identity, kPrimary, database);
+  std::optional<ServerFailure> failure = co_await connect(identity, kPrimary, database, give_up_at);
   if (!failure) co_return std::nullopt;
+  if (failure->kind == ServerFailure::Kind::Unreachable && Clock::now() >= give_up_at)
+    co_return waited_too_long();
   co_return std::move(failure->error);
 }
 
 // Takes an idle connection, or opens one, to that server.
 asio::awaitable<std::optional<ServerFailure>> Session::connect(const ClientIdentity& identity,
-                                                               ServerId server, const std::string& database) {
+                                                               ServerId server, const std::string& database,
+                                                               Clock::time_point give_up_at) {
   Shared& shared = worker_.shared();
   const telemetry::ServerLabel label = server_label();
   std::vector<ServerRequest> requests = server_requests(*snapshot_, identity, server, database, tag_, peer_);
@@ -147,7 +159,7 @@ asio::awaitable<std::optional<ServerFailure>> Session::connect(const ClientIdent
       co_return std::nullopt;
     }
     const Clock::time_point began = Clock::now();
-    auto opened = co_await open_server_connection(snapshot_, std::move(request));
+    auto opened = co_await open_server_connection(snapshot_, std::move(request), give_up_at);
     if (auto* connection = std::get_if<ServerConnection>(&opened)) {
       connection->pool_key = std::move(key);
       server_.emplace(std::move(*connection));
@@ -161,7 +173,9 @@ asio::awaitable<std::optional<ServerFailure>> Session::connect(const ClientIdent
                                               {"server", snapshot_->server_name(server)},
                                               {"user", tag_.user},
                                               {"reason", failure->reason}});
-    if (failure->kind == ServerFailure::Kind::Unreachable) shared.server_failed(server, failure->reason);
+    // One that was not given its whole time has not failed.
+    if (failure->kind == ServerFailure::Kind::Unreachable && Clock::now() < give_up_at)
+      shared.server_failed(server, failure->reason);
     if (failure->kind == ServerFailure::Kind::Refused && failure->error.sqlstate == "28P01")
       shared.directory.forget(tag_.user);
     // Another way in is for a server that wants a proof which this one has not; a refusal is the user's own.

@@ -36,18 +36,31 @@ Worker::Worker(Shared& shared, unsigned index, SnapshotPtr snapshot, telemetry::
       snapshot_(std::move(snapshot)),
       metrics_(metrics),
       work_(asio::make_work_guard(io_)),
+      buffers_(snapshot_->options().pkt_buf),
       tasks_(io_.get_executor()) {}
 
 Worker::~Worker() {
   join();
 }
 
-Result<void> Worker::listen(std::string& problem) {
+Result<void> Worker::listen(const Worker* first, std::string& problem) {
+  if (first != nullptr && !snapshot_->options().so_reuseport) {
+    for (const auto& [name, listener] : first->listeners_) {
+      auto shared = listener.share(io_.get_executor());
+      if (!shared) {
+        problem = "cannot share a listening socket: " + shared.error().code.message();
+        return shared.error();
+      }
+      listeners_.emplace_back(name, *std::move(shared));
+    }
+    return {};
+  }
   for (const config::Listener& entry : snapshot_->config->listeners) {
     net::ListenerSettings settings;
     settings.address = entry.address;
     settings.port = static_cast<std::uint16_t>(entry.port);
     settings.backlog = static_cast<int>(snapshot_->options().listen_backlog);
+    settings.reuse_port = snapshot_->options().so_reuseport;
     settings.options = snapshot_->socket_options;
     auto opened = net::Listener::open(io_.get_executor(), settings, problem);
     if (!opened) return opened.error();

@@ -34,8 +34,9 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
   ~Worker();
 
-  // Before start(): opens the listening sockets. On an error `problem` says which address and why.
-  Result<void> listen(std::string& problem);
+  // Before start(): opens the listening sockets, or without so_reuseport shares those of `first`, which may
+  // be null. On an error `problem` says which address and why.
+  Result<void> listen(const Worker* first, std::string& problem);
   void start(std::unique_ptr<admin::RouterView> view);
 
   // Any thread.

@@ -76,6 +76,7 @@ struct LabelTraits;
   V(ClientTerminate, "client_terminate") V(ClientDisconnect, "client_disconnect") \
   V(ServerFatal, "server_fatal") V(ServerDisconnect, "server_disconnect") \
   V(ClientIdleTimeout, "client_idle_timeout") V(IdleTransactionTimeout, "idle_transaction_timeout") \
+  V(QueryTimeout, "query_timeout")                      \
   V(WriteStallTimeout, "write_stall_timeout") V(Lifetime, "lifetime") \
   V(ReplicaDown, "replica_down") V(Killed, "killed") \
   V(Shutdown, "shutdown") V(ProtocolViolation, "protocol_violation") \

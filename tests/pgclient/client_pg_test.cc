@@ -119,6 +119,7 @@ class AuthQueryPg : public ClientPg {
     if (IsSkipped()) return;
     settings_.servers = {server_->over_unix_socket()};
     settings_.sql = kDefaultAuthQuery;
+    settings_.roles_sql = kDefaultRolesQuery;
     settings_.refresh_interval_min = 0ms;
   }
   Result<protocol::Secret> lookup(AuthQuery& auth, std::string user,

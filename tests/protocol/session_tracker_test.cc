@@ -46,6 +46,7 @@ class Session {
     tracker.on_backend(server_bytes(types), start_ + at, seen);
     EXPECT_TRUE(tracker.check_invariant());
   }
+  SessionTracker::TimePoint at(std::chrono::milliseconds after) const { return start_ + after; }
   static Bytes client_bytes(std::string_view types) {
     Bytes out;
     for (const char type : types)
@@ -100,6 +101,36 @@ TEST(SessionTracker, KeepsTheServerAfterFlushUntilTheSyncIsAnswered) {  // B29
   EXPECT_TRUE(s.tracker.owes_answer());
   s.server("Z");
   EXPECT_TRUE(s.tracker.clean_for_reuse());
+}
+
+// B74
+TEST(SessionTracker, TellsSinceWhenTheServerWorksAndNotWhenItIsTheClientsTurn) {
+  Session s;
+  const auto since = [&s]() -> std::optional<std::chrono::nanoseconds> {
+    const auto at = s.tracker.work_since();
+    return at ? std::optional<std::chrono::nanoseconds>(*at - s.at(0ms)) : std::nullopt;
+  };
+  EXPECT_EQ(since(), std::nullopt);
+  s.client("Q", 10ms);
+  s.server("TDDD", 500ms);  // rows that trickle in do not start it anew, nor does a first statement's end
+  s.server("CTD", 600ms);
+  EXPECT_EQ(since(), 10ms);
+  s.client("Q", 700ms);  // pipelined: its turn comes with the ReadyForQuery
+  s.server("Cz", 800ms);
+  EXPECT_EQ(since(), 800ms);
+  s.server("TCz", 900ms);
+  EXPECT_EQ(since(), std::nullopt);
+  s.client("PBDE", 1000ms);
+  EXPECT_EQ(since(), 1000ms);
+  s.server("12TDC", 1100ms);  // all is answered; the Sync is the client's to send
+  EXPECT_EQ(since(), std::nullopt);
+  EXPECT_TRUE(s.tracker.owes_answer());
+  s.client("S", 2000ms);
+  EXPECT_EQ(since(), 2000ms);
+  s.server("Z", 2001ms);
+  s.client("Q", 3000ms);
+  s.server("W", 3001ms);
+  EXPECT_EQ(since(), std::nullopt);
 }
 
 TEST(SessionTracker, SkipsEverythingToTheSyncAfterAnExtendedError) {  // B30
