@@ -14,6 +14,13 @@ int check(const std::string& path) {
   return outcome.config != nullptr && std::cout ? kSuccess : kFailure;
 }
 
+enum class What { Check, Sample, Reference };
+
+int print(What what) {
+  std::cout << (what == What::Sample ? config::sample_file() : config::reference_page()) << std::flush;
+  return std::cout ? kSuccess : kFailure;
+}
+
 }  // namespace
 
 void add_check(CLI::App& app, Action& action) {
@@ -24,8 +31,16 @@ void add_check(CLI::App& app, Action& action) {
       "error;\n"
       "warnings alone give 0.");
   const auto path = std::make_shared<std::string>("sluice.yaml");
-  command->add_option("-c,--config,file", *path, "Configuration file")->required();
-  command->callback([&action, path] { action = [path] { return check(*path); }; });
+  const auto what = std::make_shared<What>(What::Check);
+  CLI::Option* const file = command->add_option("-c,--config,file", *path, "Configuration file");
+  command->add_flag_callback(
+      "--print-sample", [what] { *what = What::Sample; }, "Print an annotated configuration file instead");
+  command->add_flag_callback(
+      "--print-reference", [what] { *what = What::Reference; }, "Print the reference page instead");
+  command->callback([&action, path, what, file] {
+    if (*what == What::Check && file->count() == 0) throw CLI::RequiredError("--config");
+    action = [path, what] { return *what == What::Check ? check(*path) : print(*what); };
+  });
 }
 
 }  // namespace sluice::cli

@@ -119,6 +119,12 @@ TEST(Cli, ChecksAConfigurationFile) {
     EXPECT_TRUE(contains(ran.output, "server_connect_timeout: ")) << ran.output;
   }
   EXPECT_EQ(sluice("check").exit_code, 2);
+  const Ran sample = sluice("check --print-sample");
+  EXPECT_EQ(sample.exit_code, 0);
+  EXPECT_NE(sample.output.find("#query_timeout:"), std::string::npos);
+  const Ran reference = sluice("check --print-reference");
+  EXPECT_EQ(reference.exit_code, 0);
+  EXPECT_NE(reference.output.find("| `query_timeout` |"), std::string::npos);
 }
 
 TEST(Cli, NamesEveryProblemOfAConfigurationFile) {
