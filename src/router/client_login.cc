@@ -1,5 +1,6 @@
 #include "router/client_login.h"
 
+#include <chrono>
 #include <utility>
 
 #include "config/match.h"
@@ -189,8 +190,12 @@ class Reception {
         co_await choose_method();
         co_return true;
       case ClientLogin::Want::Relay: {
+        const ByteView ahead = login_.unread();
+        Bytes pipelined(ahead.begin(), ahead.end());
+        const auto left = give_up_at_ - std::chrono::steady_clock::now();
         std::optional<protocol::ErrorFields> refusal =
-            co_await relay_authentication(shared_, snapshot_, stream_, login_.startup());
+            co_await relay_authentication(shared_, snapshot_, stream_, login_.startup(), left, pipelined);
+        behind_passthrough_ = std::move(pipelined);
         if (refusal) {
           login_.refuse(*std::move(refusal));
         } else {
@@ -226,8 +231,12 @@ class Reception {
     if (identity_.tls) identity_.certificate_name = stream_.tls()->peer_common_name();
     if (identity_.method == AuthMethod::Passthrough) protocol::append_authentication_ok(output);
     identity_.output = std::move(output);
-    const ByteView unread = login_.unread();
-    identity_.unread.assign(unread.begin(), unread.end());
+    if (behind_passthrough_) {
+      identity_.unread = *std::move(behind_passthrough_);
+    } else {
+      const ByteView unread = login_.unread();
+      identity_.unread.assign(unread.begin(), unread.end());
+    }
     metrics_.count(telemetry::metric::logins_total, label_of(identity_.method), telemetry::LoginResult::Ok);
     return Arrived{std::move(identity_), std::nullopt};
   }
@@ -253,8 +262,11 @@ class Reception {
   net::Stream& stream_;
   const net::SocketAddress peer_;
   const std::string listener_;
+  const std::chrono::steady_clock::time_point give_up_at_ =
+      std::chrono::steady_clock::now() + snapshot_->options().client_login_timeout;
   ClientLogin login_;
   ClientIdentity identity_;
+  std::optional<Bytes> behind_passthrough_;  // its relay has read ahead in place of the machine
 };
 
 }  // namespace

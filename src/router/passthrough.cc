@@ -1,11 +1,13 @@
 #include "router/passthrough.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "net/connect.h"
+#include "net/deadline.h"
 #include "net/socket_address.h"
 #include "protocol/backend_messages.h"
 #include "protocol/frame_decoder.h"
@@ -14,6 +16,7 @@
 namespace sluice::router {
 namespace {
 
+using Clock = std::chrono::steady_clock;
 using protocol::ErrorFields;
 
 constexpr std::uint32_t kMessageBytesMax = 65536;
@@ -46,19 +49,27 @@ asio::awaitable<Result<protocol::Frame>> next_message(net::Stream& stream, proto
 std::vector<ServerId> judges(Shared& shared, const Snapshot& snapshot) {
   std::vector<ServerId> servers;
   for (const policy::ReplicaSnapshot& replica : shared.admission.snapshot().replicas)
-    if (replica.configured && replica.up) servers.push_back(ServerId(replica.id.value()));
+    // A reload may have added replicas that the session's own configuration does not know.
+    if (replica.configured && replica.up && snapshot.servers.contains(ServerId(replica.id.value())))
+      servers.push_back(ServerId(replica.id.value()));
   if (snapshot.servers.contains(kPrimary)) servers.push_back(kPrimary);
   return servers;
 }
 
 // A connection on which the server has been told who wants in; over TLS as sslmode asks.
 asio::awaitable<Result<net::Stream>> open_judge(SnapshotPtr snapshot, ServerId server,
-                                                const protocol::StartupMessage& startup) {
+                                                const protocol::StartupMessage& startup,
+                                                Clock::time_point deadline) {
   const net::ConnectTarget& target = snapshot->servers.at(server).target;
-  auto connected =
-      co_await net::connect(target, snapshot->options().server_connect_timeout, snapshot->socket_options);
+  const Clock::time_point give_up_at =
+      std::min(deadline, Clock::now() + snapshot->options().server_connect_timeout);
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(give_up_at - Clock::now());
+  auto connected = co_await net::connect(target, left, snapshot->socket_options);
   if (!connected) co_return connected.error();
   net::Stream stream = *std::move(connected);
+  // A server that accepts and then stays silent is given up like one that cannot be reached.
+  const net::Deadline silence(stream.get_executor(), give_up_at - Clock::now(),
+                              [&stream] { stream.close(); });
   if (snapshot->server_tls != nullptr && !target.is_unix()) {
     Bytes request;
     protocol::append_ssl_request(request);
@@ -78,7 +89,7 @@ asio::awaitable<Result<net::Stream>> open_judge(SnapshotPtr snapshot, ServerId s
   Bytes message;
   protocol::append_startup_message(message, parameters);
   if (auto sent = co_await stream.write_all(message); !sent) co_return sent.error();
-  co_return stream;
+  co_return std::move(stream);
 }
 
 // AuthenticationSASL without the mechanism that binds to the server's certificate.
@@ -97,20 +108,30 @@ Bytes without_plus(ByteView body) {
 
 asio::awaitable<std::optional<ErrorFields>> relay_authentication(Shared& shared, SnapshotPtr snapshot,
                                                                  net::Stream& client,
-                                                                 const protocol::StartupMessage& startup) {
+                                                                 const protocol::StartupMessage& startup,
+                                                                 Clock::duration timeout, Bytes& pipelined) {
+  const Clock::time_point give_up_at = Clock::now() + timeout;
   std::optional<net::Stream> server;
   for (const ServerId id : judges(shared, *snapshot)) {
-    auto opened = co_await open_judge(snapshot, id, startup);
+    auto opened = co_await open_judge(snapshot, id, startup, give_up_at);
     if (opened) {
       server.emplace(*std::move(opened));
       break;
     }
+    // A client that left little time says nothing about the server.
+    if (Clock::now() >= give_up_at) break;
     shared.server_failed(id, opened.error().code.message());
   }
   if (!server) co_return ErrorFields{"FATAL", "57P03", "no server is available to authenticate with", "", ""};
 
+  // The caller's deadline closes the client alone, and a client that went away is not noticed here.
+  const net::Deadline deadline(server->get_executor(), give_up_at - Clock::now(),
+                               [&server] { server->close(); });
   protocol::FrameDecoder from_server(kMessageBytesMax);
   protocol::FrameDecoder from_client(kMessageBytesMax);
+  const std::span<std::byte> ahead = from_client.prepare(pipelined.size());
+  std::copy(pipelined.begin(), pipelined.end(), ahead.begin());
+  from_client.commit(pipelined.size());
   for (;;) {
     const auto message = co_await next_message(*server, from_server);
     if (!message) co_return failed("the server closed the connection during authentication");
@@ -118,7 +139,11 @@ asio::awaitable<std::optional<ErrorFields>> relay_authentication(Shared& shared,
     if (message->type == 'E') co_return protocol::parse_error_fields(message->body);
     if (message->type != 'R') co_return failed("the server broke off the authentication");
     const std::uint32_t code = ByteReader(message->body).u32().value_or(~0u);
-    if (code == kOk) co_return std::nullopt;
+    if (code == kOk) {
+      const ByteView behind = from_client.unread();
+      pipelined.assign(behind.begin(), behind.end());
+      co_return std::nullopt;
+    }
     if (code == kCleartext && client.tls() == nullptr && !net::peer_address(client.socket()).is_unix)
       co_return ErrorFields{"FATAL", "28000", "the server asks for a cleartext password, which needs TLS", "",
                             "Connect with TLS, or let the server use scram-sha-256."};

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 
 #include <asio/awaitable.hpp>
 
+#include "base/bytes.h"
 #include "net/stream.h"
 #include "protocol/error_response.h"
 #include "protocol/startup_packet.h"
@@ -14,10 +16,12 @@ namespace sluice::router {
 
 // Lets a server judge a client: relays the authentication messages between the client and a connection of its
 // own to a live server, which serves nothing else, counts as no load, and is closed afterwards. Channel
-// binding is not offered: it would bind to our certificate, not the server's. Under the caller's deadline,
-// which closes `client`. Gives nothing when the server accepted the client, else what the client is to be
-// told.
+// binding is not offered: it would bind to our certificate, not the server's. At most `timeout` altogether,
+// however silent the server is. `pipelined`: what the client has already sent behind its StartupMessage; on
+// return, what it has sent behind its part of the authentication. Gives nothing when the server accepted the
+// client, else what the client is to be told.
 asio::awaitable<std::optional<protocol::ErrorFields>> relay_authentication(
-    Shared& shared, SnapshotPtr snapshot, net::Stream& client, const protocol::StartupMessage& startup);
+    Shared& shared, SnapshotPtr snapshot, net::Stream& client, const protocol::StartupMessage& startup,
+    std::chrono::steady_clock::duration timeout, Bytes& pipelined);
 
 }  // namespace sluice::router
