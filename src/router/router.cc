@@ -92,6 +92,8 @@ std::optional<std::string> Router::open() {
 }
 
 int Router::run() {
+  // Of a log that nobody reads any more; sockets do not raise it.
+  std::signal(SIGPIPE, SIG_IGN);
   watch_servers();
   for (const auto& worker : shared_->workers)
     worker->start(std::make_unique<View>(*this, worker->context().get_executor()));
