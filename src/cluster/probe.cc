@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace sluice::cluster {
 namespace {
@@ -44,13 +47,18 @@ std::optional<std::chrono::milliseconds> milliseconds(const std::optional<std::s
 asio::awaitable<pgclient::PgResult<ProbeAnswer>> probe(pgclient::Client& client,
                                                        std::chrono::milliseconds timeout) {
   const auto started = std::chrono::steady_clock::now();
-  auto one = co_await client.query("SELECT 1", {}, timeout);
+  // Named and moved in: GCC 12 destroys temporaries of a co_await twice.
+  std::string sql = "SELECT 1";
+  std::vector<std::optional<std::string>> no_parameters;
+  auto one = co_await client.query(std::move(sql), std::move(no_parameters), timeout);
   if (!one) co_return one.error();
   ProbeAnswer answer;
   answer.round_trip = std::chrono::steady_clock::now() - started;
 
   const auto left = timeout - std::chrono::duration_cast<std::chrono::milliseconds>(answer.round_trip);
-  auto rows = co_await client.query(kRecoveryQuery, {}, left);
+  std::string recovery = kRecoveryQuery;
+  std::vector<std::optional<std::string>> none;
+  auto rows = co_await client.query(std::move(recovery), std::move(none), left);
   if (!rows) co_return rows.error();
   if (rows->rows.size() != 1 || rows->rows[0].size() != 5 || !rows->rows[0][0])
     co_return PgError{Error(PgErrc::UnexpectedResult, Side::Server), "",
