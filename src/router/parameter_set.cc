@@ -1,6 +1,7 @@
 #include "router/parameter_set.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <mutex>
 
@@ -23,7 +24,12 @@ std::shared_ptr<const ParameterSet> ParameterSet::intern(Entries entries) {
   static std::mutex mutex;
   static std::map<Entries, std::weak_ptr<const ParameterSet>> known;
   const std::lock_guard lock(mutex);
-  std::erase_if(known, [](const auto& item) { return item.second.expired(); });
+  // Each time as many came as were left last time, so that a login costs no walk over all sets.
+  static std::size_t clean_at = 64;
+  if (known.size() >= clean_at) {
+    std::erase_if(known, [](const auto& item) { return item.second.expired(); });
+    clean_at = std::max<std::size_t>(64, 2 * known.size());
+  }
   std::weak_ptr<const ParameterSet>& slot = known[entries];
   if (auto existing = slot.lock()) return existing;
   auto made = std::make_shared<const ParameterSet>(std::move(entries));
