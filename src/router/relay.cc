@@ -86,7 +86,10 @@ void Relay::wait_idle(Direction& d) {
 
 void Relay::on_read(Direction& d, std::error_code ec, std::size_t count) {
   --pending_;
-  if (ending_) return operation_done();
+  if (ending_) {
+    if (!ec) keep(d, count);
+    return operation_done();
+  }
   if (ec == asio::error::operation_aborted && d.state == State::GoingIdle) return wait_idle(d);
   if (ec == asio::error::eof) return on_end_of_file(d);
   if (ec) return finish(d.side == Side::FromClient ? RelayEnd::ClientFailed : server_end());
@@ -109,6 +112,16 @@ void Relay::on_readable(Direction& d, std::error_code ec) {
     case net::IoStatus::Failed:
       return finish(d.side == Side::FromClient ? RelayEnd::ClientFailed : server_end());
   }
+}
+
+// A read that had succeeded before the end cancelled it: what the server said counts, for the client that is
+// owed it and for whoever is to use the server connection next.
+void Relay::keep(Direction& d, std::size_t count) {
+  if (d.side == Side::FromClient) return;
+  meter_.server_sent(count);
+  tracker_.on_backend(ByteView(d.buffer.span().data(), count), Clock::now(), meter_);
+  d.begin = 0;
+  d.end = tracker_.backend_malformed() ? 0 : count;
 }
 
 // Scans `count` bytes at the front of the buffer and sends on what belongs to the other side.
@@ -136,7 +149,10 @@ void Relay::take(Direction& d, std::size_t count) {
   } else {
     meter_.server_sent(count);
     tracker_.on_backend(bytes, now, meter_);
-    if (tracker_.backend_malformed()) return finish(RelayEnd::ServerClosed);
+    if (tracker_.backend_malformed()) {
+      d.end = 0;  // the client gets none of it
+      return finish(RelayEnd::ServerClosed);
+    }
   }
   write(d);
 }
@@ -227,6 +243,11 @@ void Relay::finish(RelayEnd end) {
 
 void Relay::operation_done() {
   if (pending_ > 0) return;
+  if (to_client_.begin < to_client_.end) {
+    const ByteView rest(to_client_.buffer.span().data() + to_client_.begin,
+                        to_client_.end - to_client_.begin);
+    unsent_.assign(rest.begin(), rest.end());
+  }
   from_client_.buffer.reset();
   to_client_.buffer.reset();
   const Completion done = std::move(done_);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 #include "base/bytes.h"
 #include "net/buffer_pool.h"
@@ -56,6 +57,9 @@ class Relay {
   Clock::time_point last_activity() const noexcept { return last_activity_; }
   // Since when the client has not taken bytes that wait for it; time_point::max() when it takes all.
   Clock::time_point client_stalled_since() const noexcept { return to_client_.blocked_since; }
+  // After the completion: what the server sent and the client did not take any more. It comes before anything
+  // else that the client is told.
+  Bytes take_unsent() noexcept { return std::move(unsent_); }
   // The server answered bytes that break the protocol.
   bool server_malformed() const noexcept { return tracker_.backend_malformed(); }
 
@@ -90,6 +94,7 @@ class Relay {
   void on_read(Direction& d, std::error_code ec, std::size_t count);
   void on_readable(Direction& d, std::error_code ec);
   void take(Direction& d, std::size_t count);
+  void keep(Direction& d, std::size_t count);
   void write(Direction& d);
   // Why the server ended the session, while the client was there.
   RelayEnd server_end() const noexcept {
@@ -106,6 +111,7 @@ class Relay {
   Direction from_client_;
   Direction to_client_;
   Bytes backlog_;  // read together with the client's start-up, not yet taken
+  Bytes unsent_;   // see take_unsent()
   Completion done_;
   Clock::time_point last_activity_{};
   RelayEnd end_ = RelayEnd::Stopped;

@@ -105,7 +105,9 @@ asio::awaitable<std::optional<Bytes>> Session::begin() {
   std::optional<ErrorFields> refusal = co_await place(identity);
   if (!refusal) refusal = stop_reason_;
   if (refusal) {
-    co_await tell(std::move(identity.output), *std::move(refusal));
+    Bytes message = std::move(identity.output);
+    protocol::append_error_response(message, *refusal);
+    co_await tell(std::move(message));
     co_return std::nullopt;
   }
   Bytes unread = std::move(identity.unread);
@@ -179,6 +181,7 @@ asio::awaitable<RelayEnd> Session::relay(Bytes unread) {
         if (stop_reason_) relay_->stop();  // it came while the client was greeted
       },
       asio::use_awaitable, unread);
+  unsent_ = relay_->take_unsent();
   relay_.reset();
   co_return end;
 }

@@ -79,7 +79,7 @@ class Session {
   // session_end.cc
   asio::awaitable<void> finish(RelayEnd end);
   asio::awaitable<void> give_server_back(RelayEnd end);
-  asio::awaitable<void> tell(Bytes before, protocol::ErrorFields error);
+  asio::awaitable<void> tell(Bytes message);
   void log_end(RelayEnd end);
 
   asio::awaitable<RelayEnd> relay(Bytes unread);
@@ -105,6 +105,7 @@ class Session {
   std::optional<ServerConnection> server_;
   std::optional<protocol::SessionTracker> tracker_;
   std::optional<Relay> relay_;
+  Bytes unsent_;  // of the server's bytes, when the relay ended
   SessionMeter meter_;
   std::optional<protocol::ErrorFields> stop_reason_;
   telemetry::CloseReason stop_cause_ = telemetry::CloseReason::Internal;

@@ -56,11 +56,10 @@ std::string_view reason_of(RelayEnd end) {
 
 }  // namespace
 
-// An ErrorResponse behind what is still to be sent, then the end.
-asio::awaitable<void> Session::tell(Bytes before, ErrorFields error) {
-  protocol::append_error_response(before, error);
+// The client's last bytes, then the end.
+asio::awaitable<void> Session::tell(Bytes message) {
   net::Deadline deadline(client_.get_executor(), kFarewell, [this] { client_.close(); });
-  (void)co_await client_.write_all(before);
+  (void)co_await client_.write_all(message);
   client_.close();
 }
 
@@ -74,9 +73,12 @@ asio::awaitable<void> Session::finish(RelayEnd end) {
     // A server that is gone took no query with it from a session that was idle.
     if (farewell && farewell->sqlstate == "08006" && !tracker_->owes_answer()) farewell->sqlstate = "57P01";
   }
-  if (!farewell || !tracker_->backend_at_boundary()) co_return;
-  Bytes nothing_before;
-  co_await tell(std::move(nothing_before), *std::move(farewell));
+  Bytes message = std::move(unsent_);
+  if (end == RelayEnd::ClientFailed) co_return;
+  if (farewell && tracker_->backend_at_boundary()) protocol::append_error_response(message, *farewell);
+  // Ended by us in the middle of a message, the client can make no use of a little more of it.
+  if (end == RelayEnd::Stopped && !tracker_->backend_at_boundary()) co_return;
+  if (!message.empty()) co_await tell(std::move(message));
 }
 
 // The server connection goes back to the pool when it is at rest and a reset leaves it clean; else it is

@@ -1,5 +1,6 @@
 // How a relay ends, and what each side sees of it.
 
+#include <algorithm>
 #include <string>
 
 #include <asio/socket_base.hpp>
@@ -170,6 +171,24 @@ TEST_P(RelayEndOf, StopsWhileNeitherSideTakesAnything) {
   fill(server(), data_row(100'000, 1));
   relay->stop();
   EXPECT_EQ(end(), RelayEnd::Stopped);
+}
+
+// A last message of ours must not stand in the middle of one of the server's.
+TEST_P(RelayEndOf, LeavesWhatTheClientDidNotTakeWhenItIsStopped) {
+  start();
+  owe_an_answer();
+  const Bytes sent = fill(server(), data_row(100'000, 1));
+  relay->stop();
+  EXPECT_EQ(end(), RelayEnd::Stopped);
+  EXPECT_FALSE(unsent.empty());
+  const Bytes got = joined(receive_all_now(client()), unsent);
+  ASSERT_LE(got.size(), sent.size());
+  EXPECT_TRUE(std::equal(got.begin(), got.end(), sent.begin()));
+  protocol::SessionTracker follower;
+  const Bytes asked = query("SELECT 1");
+  follower.on_frontend(asked, Relay::Clock::now());
+  follower.on_backend(got, Relay::Clock::now(), meter);
+  EXPECT_EQ(follower.backend_at_boundary(), tracker.backend_at_boundary());
 }
 
 TEST_P(RelayEndOf, StopsWhileItGivesABufferBack) {

@@ -43,6 +43,7 @@ void RelayOf::start(ByteView first) {
     EXPECT_FALSE(ended) << "told twice";
     ended = how;
     EXPECT_EQ(pool.lent(), 0U);
+    unsent = relay->take_unsent();
     relay.reset();  // its memory is gone from here on
     client_ends->second.close();
     server_ends->first.close();

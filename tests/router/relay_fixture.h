@@ -56,6 +56,7 @@ class RelayOf : public testing::TestWithParam<Kind> {
   std::optional<std::pair<net::Stream, net::Stream>> server_ends;  // the relay's, the server's
   std::optional<Relay> relay;
   std::optional<RelayEnd> ended;
+  Bytes unsent;  // that the relay left behind at its end
 };
 
 // Messages.
