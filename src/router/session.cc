@@ -252,6 +252,8 @@ asio::awaitable<void> Session::cancel(Bytes secret) {
       co_await send_cancel(snapshot_, std::move(target), snapshot_->options().cancel_wait_timeout);
   worker_.metrics().count(metric::cancels_total,
                           sent ? telemetry::CancelResult::Forwarded : telemetry::CancelResult::Failed);
+  // It may still be on its way, and must not find the server with its next client.
+  if (!sent) server_->pool_key.clear();
   --cancels_in_flight_;
 }
 
