@@ -20,6 +20,7 @@ struct ConnectTarget {
 
   bool is_unix() const noexcept { return host.starts_with('/'); }
   std::string unix_path() const;
+  friend bool operator==(const ConnectTarget&, const ConnectTarget&) = default;
 };
 
 // Opens a connection on the calling coroutine's executor. A name's addresses are tried in order; each gets an

@@ -117,7 +117,6 @@ admin::CommandResult Router::reload() {
       result.detail += (result.detail.empty() ? "" : "\n") + text;
     }
   }
-  const SnapshotPtr old = snapshot();
   // Whatever can fail is done before anything changes: all or nothing.
   std::optional<Materials> materials;
   if (outcome.config) {
@@ -146,6 +145,7 @@ admin::CommandResult Router::reload() {
 }
 
 void Router::apply(std::shared_ptr<const config::Config> config, Materials materials) {
+  const SnapshotPtr old = snapshot();
   admission_->reconfigure(config::pool_config(*config), session_limits(config));
   telemetry_->set_names(names_.update(*config, *admission_));
   const SnapshotPtr made = make_snapshot(config, std::move(materials), *admission_, names_, mock_secret_);
@@ -158,6 +158,11 @@ void Router::apply(std::shared_ptr<const config::Config> config, Materials mater
   control_metrics_->fit(telemetry_->extents());
   for (const auto& worker : shared_->workers)
     worker->replace_snapshot(made, telemetry_->extents());
+  // Sessions on servers that are gone or have moved go on; nobody follows them there.
+  for (const auto& [id, server] : old->servers) {
+    const auto kept = made->servers.find(id);
+    if (kept == made->servers.end() || !(kept->second.target == server.target)) shared_->pool.drop(id);
+  }
   directory_->reconfigure(*made);
   monitor_->configure(monitored_servers(*made), monitor_settings(made->options()));
 }

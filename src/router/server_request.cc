@@ -62,9 +62,14 @@ std::vector<ServerRequest> server_requests(const Snapshot& snapshot, const Clien
   return requests;
 }
 
-std::string pool_key(const ServerRequest& request) {
+std::string pool_key(const Snapshot& snapshot, const ServerRequest& request) {
   // Names and values hold no zero byte: they came in, and go out, as zero-terminated strings.
   std::string key = std::to_string(request.server.value());
+  if (const auto server = snapshot.servers.find(request.server); server != snapshot.servers.end()) {
+    const net::ConnectTarget& target = server->second.target;
+    key += '\0' + target.host + '\0' + std::to_string(target.port);
+  }
+  key += '\0' + std::to_string(static_cast<int>(snapshot.server_sslmode));
   for (const auto& [name, value] : request.parameters) {
     key += '\0';
     key += name;

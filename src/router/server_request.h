@@ -19,8 +19,9 @@ std::vector<ServerRequest> server_requests(const Snapshot& snapshot, const Clien
                                            ServerId server, const std::string& database,
                                            const SessionTag& tag, const net::SocketAddress& peer);
 
-// Equal for two requests exactly when their connections are interchangeable: same server, same parameters in
-// the same order, hence same user, database and settings.
-std::string pool_key(const ServerRequest& request);
+// Equal for two requests exactly when their connections are interchangeable: same server at the same address
+// and with the same demand for TLS (a reload may change both), same parameters in the same order, hence same
+// user, database and settings. `snapshot` has the server.
+std::string pool_key(const Snapshot& snapshot, const ServerRequest& request);
 
 }  // namespace sluice::router

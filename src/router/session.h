@@ -79,6 +79,7 @@ class Session {
   // session_end.cc
   asio::awaitable<void> finish(RelayEnd end);
   asio::awaitable<void> give_server_back(RelayEnd end);
+  bool wanted(ServerId server) const;
   asio::awaitable<void> tell(Bytes message);
   void log_end(RelayEnd end);
 

@@ -151,7 +151,7 @@ asio::awaitable<std::optional<ServerFailure>> Session::connect(const ClientIdent
   };
   std::optional<ServerFailure> failure;
   for (ServerRequest& request : requests) {
-    std::string key = reuse ? pool_key(request) : std::string();
+    std::string key = reuse ? pool_key(*snapshot_, request) : std::string();
     // One way in after the other: what is kept of a later one must not win over a login of the client's own.
     if (std::optional<ServerConnection> kept = reuse ? take_idle(key) : std::nullopt) {
       server_.emplace(*std::move(kept));

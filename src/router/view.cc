@@ -69,7 +69,13 @@ void View::reload(CommandDone done) {
 }
 
 void View::set_draining(std::string replica, admin::Draining draining, CommandDone done) {
-  if (router_.shared().admission.set_draining(replica, draining == admin::Draining::On)) return done({});
+  Shared& shared = router_.shared();
+  if (shared.admission.set_draining(replica, draining == admin::Draining::On)) {
+    // A drained server is to be left alone, by idle connections as well.
+    const auto id = shared.admission.find_replica(replica);
+    if (id && draining == admin::Draining::On) shared.pool.drop(ServerId(id->value()));
+    return done({});
+  }
   done(not_found("there is no replica \"" + replica + "\""));
 }
 

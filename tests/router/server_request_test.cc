@@ -88,22 +88,43 @@ TEST(ServerRequests, NameClientClassAndHostWhereAsked) {
 }
 
 TEST(PoolKey, IsEqualExactlyForInterchangeableConnections) {
+  const Configured configured;
   ServerRequest request;
   request.server = ServerId(1);
   request.parameters = {{"user", "alice"}, {"database", "app"}, {"TimeZone", "UTC"}};
-  const std::string key = pool_key(request);
+  const std::string key = pool_key(*configured.snapshot, request);
   ServerRequest other = request;
   other.credentials.password = "whatever";
-  EXPECT_EQ(pool_key(other), key);
+  EXPECT_EQ(pool_key(*configured.snapshot, other), key);
   other.server = ServerId(2);
-  EXPECT_NE(pool_key(other), key);
+  EXPECT_NE(pool_key(*configured.snapshot, other), key);
   other = request;
   other.parameters[2] = {"TimeZon", "eUTC"};
-  EXPECT_NE(pool_key(other), key);
+  EXPECT_NE(pool_key(*configured.snapshot, other), key);
   other.parameters = {{"user", "alice"}, {"TimeZone", "UTC"}, {"database", "app"}};
-  EXPECT_NE(pool_key(other), key);
+  EXPECT_NE(pool_key(*configured.snapshot, other), key);
   other.parameters = {{"user", "alice"}, {"database", "app"}};
-  EXPECT_NE(pool_key(other), key);
+  EXPECT_NE(pool_key(*configured.snapshot, other), key);
+}
+
+// A reload may give a replica another address under its old name: what was connected to the old one is not
+// it.
+TEST(PoolKey, TellsWhereTheServerIsAndHowItIsReached) {
+  const Configured configured;
+  ServerRequest request;
+  request.server = ServerId(1);
+  request.parameters = {{"user", "alice"}, {"database", "app"}};
+  const std::string key = pool_key(*configured.snapshot, request);
+  Snapshot later = *configured.snapshot;
+  EXPECT_EQ(pool_key(later, request), key);
+  later.servers.at(ServerId(1)).target.port += 1;
+  EXPECT_NE(pool_key(later, request), key);
+  later = *configured.snapshot;
+  later.servers.at(ServerId(1)).target.host += "x";
+  EXPECT_NE(pool_key(later, request), key);
+  later = *configured.snapshot;
+  later.server_sslmode = protocol::SslMode::VerifyFull;
+  EXPECT_NE(pool_key(later, request), key);
 }
 
 }  // namespace
