@@ -10,7 +10,6 @@ namespace sluice::router {
 namespace {
 
 constexpr std::size_t kReadBytes = 2048;
-constexpr std::uint32_t kIdleMessageBytesMax = 8192;
 
 std::string reason_of(const protocol::ResetMachine::Failure& failure) {
   if (!failure.error.message.empty()) return "reset failed: " + failure.error.message;
@@ -41,29 +40,32 @@ asio::awaitable<std::optional<std::string>> reset_server(SnapshotPtr snapshot, S
   co_return std::nullopt;
 }
 
-bool good_to_reuse(ServerConnection& connection) {
-  if (!connection.stream.has_pending_or_eof()) return true;
-  protocol::FrameDecoder decoder(kIdleMessageBytesMax);
-  const net::IoOutcome outcome = connection.stream.try_read(decoder.prepare(kIdleMessageBytesMax));
-  if (outcome.status != net::IoStatus::Ok) return false;
-  decoder.commit(outcome.bytes);
-  ParameterSet::Entries changes;
+Unasked take_unasked(protocol::FrameDecoder& decoder, ParameterSet::Entries& changes) {
   for (;;) {
     const auto frame = decoder.next();
-    if (!frame) return false;
-    if (!*frame) break;
+    if (!frame) return Unasked::Unfit;
+    if (!*frame) return decoder.unread().empty() ? Unasked::None : Unasked::Partial;
     const protocol::Frame& message = **frame;
     if (message.type == 'S') {
       ByteReader in(message.body);
       const auto name = in.cstring();
       const auto value = in.cstring();
-      if (!name || !value) return false;
+      if (!name || !value) return Unasked::Unfit;
       changes.emplace_back(*name, *value);
     } else if (message.type != 'N' && message.type != 'A') {
-      return false;
+      return Unasked::Unfit;
     }
   }
-  if (!decoder.unread().empty() || connection.stream.has_pending_or_eof()) return false;
+}
+
+bool good_to_reuse(ServerConnection& connection) {
+  if (!connection.stream.has_pending_or_eof()) return true;
+  protocol::FrameDecoder decoder(kUnaskedBytesMax);
+  const net::IoOutcome outcome = connection.stream.try_read(decoder.prepare(kUnaskedBytesMax));
+  if (outcome.status != net::IoStatus::Ok) return false;
+  decoder.commit(outcome.bytes);
+  ParameterSet::Entries changes;
+  if (take_unasked(decoder, changes) != Unasked::None || connection.stream.has_pending_or_eof()) return false;
   connection.parameters = ParameterSet::apply(connection.parameters, changes);
   return true;
 }

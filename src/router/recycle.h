@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
 #include <asio/awaitable.hpp>
 
+#include "protocol/frame_decoder.h"
+#include "router/parameter_set.h"
 #include "router/server_connection.h"
 #include "router/server_pool.h"
 #include "router/snapshot.h"
@@ -16,6 +19,12 @@ namespace sluice::router {
 // it must then be closed.
 asio::awaitable<std::optional<std::string>> reset_server(SnapshotPtr snapshot, ServerConnection& connection,
                                                          char status);
+
+// What a server says unasked (notices, notifications, changed settings: noted in `changes`) is taken off the
+// front of `decoder`.
+enum class Unasked { None, Partial, Unfit };  // nothing is left; the front of a message; no such message
+Unasked take_unasked(protocol::FrameDecoder& decoder, ParameterSet::Entries& changes);
+inline constexpr std::uint32_t kUnaskedBytesMax = 8192;  // of one such message
 
 // Whether an idle connection is still good: alive, and silent but for what a server may say at any time
 // (notices, notifications, changed settings, which are noted in `connection`).

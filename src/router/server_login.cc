@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "net/connect.h"
 #include "net/deadline.h"
 #include "router/random.h"
+#include "router/recycle.h"
 
 namespace sluice::router {
 namespace {
@@ -106,12 +108,28 @@ asio::awaitable<Ended> attempt(SnapshotPtr snapshot, const ServerEndpoint& serve
         co_return Outcome(ServerFailure{kind_of(login), error, error.sqlstate + " " + error.message});
       }
       case ServerLogin::Want::Ready: {
+        // A server may have said more in the same breath: a changed setting, a notice, its own end.
+        protocol::FrameDecoder behind(kUnaskedBytesMax);
+        ParameterSet::Entries changes;
+        const std::span<std::byte> room = behind.prepare(login.unread().size());
+        std::copy(login.unread().begin(), login.unread().end(), room.begin());
+        behind.commit(room.size());
+        for (Unasked state; (state = take_unasked(behind, changes)) != Unasked::None;) {
+          if (state == Unasked::Unfit) {
+            ServerFailure failure = unreachable(server, "ended the connection right after its start-up");
+            failure.kind = ServerFailure::Kind::NotReady;
+            co_return Outcome(std::move(failure));
+          }
+          const auto count = co_await stream.read_some(behind.prepare(kLoginReadBytes));
+          if (!count) co_return broken(count.error());
+          behind.commit(*count);
+        }
         ServerConnection connection{std::move(stream),
                                     request.server,
                                     {},
                                     login.process_id(),
                                     Bytes(login.cancel_secret().begin(), login.cancel_secret().end()),
-                                    ParameterSet::intern(login.parameters()),
+                                    ParameterSet::apply(ParameterSet::intern(login.parameters()), changes),
                                     request.parameters[0].second,
                                     request.parameters[1].second,
                                     std::chrono::steady_clock::now()};
@@ -128,7 +146,9 @@ asio::awaitable<Outcome> open_server_connection(SnapshotPtr snapshot, ServerRequ
   const auto found = snapshot->servers.find(request.server);
   if (found == snapshot->servers.end()) {
     ServerEndpoint gone{"(removed)", {}};
-    co_return unreachable(gone, "the server is no longer in the configuration");
+    ServerFailure failure = unreachable(gone, "it is not in the configuration that the session began with");
+    failure.kind = ServerFailure::Kind::NotReady;  // says nothing about the server
+    co_return Outcome(std::move(failure));
   }
   const ServerEndpoint& server = found->second;
   const std::chrono::steady_clock::time_point own_end =
