@@ -52,7 +52,9 @@ int bound_socket(std::uint16_t port, std::uint16_t& bound) {
   address.sin_port = htons(port);
   socklen_t size = sizeof(address);
   auto* generic = reinterpret_cast<sockaddr*>(&address);
-  const int reuse = 1;  // as the servers do: a port whose last connections are still in TIME_WAIT is free
+  // As the servers do: a port whose last connections are still in TIME_WAIT is free. But not when any port
+  // will do: the kernel might then give two demos the same one.
+  const int reuse = port != 0 ? 1 : 0;
   if (::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof(reuse)) != 0 ||
       ::bind(fd, generic, size) != 0 || ::getsockname(fd, generic, &size) != 0) {
     ::close(fd);

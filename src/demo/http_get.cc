@@ -66,6 +66,7 @@ std::optional<HttpAnswer> http_get(std::uint16_t port, const std::string& path,
     const ssize_t count = socket.receive(piece.data(), piece.size());
     if (count < 0) return std::nullopt;
     if (count == 0) {
+      if (!parser.got_some()) return std::nullopt;  // closed without a word; put_eof() does not take that
       parser.put_eof(error);
       break;
     }
