@@ -48,7 +48,9 @@ RouterPlan plan_router(const Options& options) {
   plan.server_ports = free_ports(kStandbys + 2);
   plan.admin_port = plan.server_ports.back();
   plan.server_ports.pop_back();
-  if (plan.port != kAdminPort && is_port_free(kAdminPort)) plan.admin_port = kAdminPort;
+  // The usual port, unless any will do: then another demo may be starting beside this one.
+  const bool any_port = options.port && *options.port == 0;
+  if (!any_port && plan.port != kAdminPort && is_port_free(kAdminPort)) plan.admin_port = kAdminPort;
   plan.database = kDatabase;
   plan.premium = {"premium", random_password()};
   plan.freemium = {"freemium", random_password()};
