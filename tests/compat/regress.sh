@@ -20,9 +20,13 @@ fi
 if [ ! -e "$work/suite/parallel_schedule" ]; then
   # Lists and cache of our own: the machine's sources stay as they are.
   mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Suite: bookworm' 2>/dev/null | head -n 1)
+  if [ -z "$mirror" ]; then
+    echo "apt knows no source of Debian bookworm: run apt-get update, or add one to /etc/apt/sources.list" >&2
+    exit 1
+  fi
   mkdir -p "$work/apt/lists/partial" "$work/apt/cache/archives/partial" "$work/fetched"
   keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-  echo "deb-src [signed-by=$keyring] ${mirror:-http://deb.debian.org/debian} bookworm main" >"$work/apt/sources.list"
+  echo "deb-src [signed-by=$keyring] $mirror bookworm main" >"$work/apt/sources.list"
   options=(-o "Dir::Etc::SourceList=$work/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null -o "Dir::State::Lists=$work/apt/lists"
     -o "Dir::Cache=$work/apt/cache" -o Acquire::Retries=3 -o APT::Sandbox::User=root)
   apt-get "${options[@]}" update -qq
