@@ -19,7 +19,7 @@ fi
 
 if [ ! -e "$work/suite/parallel_schedule" ]; then
   # Lists and cache of our own: the machine's sources stay as they are.
-  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Suite: bookworm' 2>/dev/null | head -n 1)
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 2>/dev/null | head -n 1)
   if [ -z "$mirror" ]; then
     echo "apt knows no source of Debian bookworm: run apt-get update, or add one to /etc/apt/sources.list" >&2
     exit 1
