@@ -1,35 +1,9 @@
 #pragma once
 
-#include <cstdint>
+#include "sluice/rng.h"
 
 namespace sluice::policy {
 
-// Small deterministic generator: the same seed gives the same numbers on every machine, which <random>'s
-// distributions do not promise. Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators",
-// OOPSLA 2014, SplitMix64.
-class Rng {
- public:
-  explicit Rng(std::uint64_t seed) noexcept : state_(seed) {}
-
-  std::uint64_t next() noexcept {
-    std::uint64_t z = state_ += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
-
-  // Uniform in [0, bound), bound >= 1. Values of the incomplete last stretch of 2^64 are drawn again, so no
-  // bias.
-  std::uint64_t below(std::uint64_t bound) noexcept {
-    const std::uint64_t unusable = (0 - bound) % bound;  // 2^64 mod bound
-    std::uint64_t draw = next();
-    while (draw < unusable)
-      draw = next();
-    return draw % bound;
-  }
-
- private:
-  std::uint64_t state_;
-};
+using sluice::Rng;
 
 }  // namespace sluice::policy

@@ -1,0 +1,267 @@
+#include "sluice/placement/adaptive.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/assert.h"
+
+namespace sluice::placement {
+namespace {
+
+// The correction is bounded: a level counts as at least a sixteenth and at most 64 times the prior, which for
+// this counts as 50 us at least.
+constexpr double kSlowestByPrior = 64, kFastestByPrior = 1.0 / 16;
+constexpr Millis kPriorMin{0.05};
+// How far off an unconfirmed prior may be, as a share of it: the published model's own error.
+constexpr double kPriorError = 0.08;
+// Trying a host is charged what it costs more than the preferred one, within these multiples of the preferred
+// one's score: with 2% of time for it, 0.5% to 5% of requests.
+constexpr double kChargeMin = 0.4, kChargeMax = 4;
+constexpr double kBudgetMax = 3 * kChargeMax;
+constexpr double kOverflowGain =
+    0.1;  // of the score: a smaller gain is no reason to leave the preferred host
+constexpr double kFailureSlowdown = 8;    // a failed request counts as so many times slower than expected
+constexpr double kWaitingShareMax = 0.9;  // of a response time that can have been waiting
+constexpr float kShareMin = 0.002F;
+
+bool older(const ResponseLevel& a, const ResponseLevel& b) noexcept {
+  if (a.empty() != b.empty()) return a.empty();
+  return a.last_at() < b.last_at();
+}
+
+}  // namespace
+
+std::string_view why_name(Why why) noexcept {
+  switch (why) {
+    case Why::Preferred:
+      return "preferred";
+    case Why::Shifting:
+      return "shifting";
+    case Why::Explored:
+      return "explored";
+    case Why::Overflow:
+      return "overflow";
+  }
+  return "?";
+}
+
+Adaptive::Adaptive(std::size_t routes, std::size_t hosts, AdaptiveSettings settings)
+    : hosts_(hosts),
+      settings_(settings),
+      routes_(routes),
+      levels_(routes * hosts),
+      shares_(routes * hosts, 0.0F),
+      in_flight_(hosts, 0),
+      service_(hosts) {
+  SLUICE_ASSERT(hosts >= 1 && hosts <= kHostsMax);
+  SLUICE_ASSERT(settings.free_in_flight >= 1);
+}
+
+std::optional<Placement> Adaptive::choose(std::size_t route, const RouteInputs& inputs,
+                                          std::span<const HostInputs> hosts, Now now, Rng& rng) noexcept {
+  SLUICE_ASSERT(route < routes_.size() && hosts.size() == hosts_);
+  std::array<Estimate, kHostsMax> estimates;
+  bool any = false;
+  for (std::size_t h = 0; h < hosts_; ++h) {
+    if (!hosts[h].candidate) continue;
+    any = true;
+    estimates[h] = estimate(route, inputs, h, hosts[h], now);
+  }
+  if (!any) return std::nullopt;
+
+  const std::span<const Estimate> view(estimates.data(), hosts_);
+  const std::size_t preferred = prefer(routes_[route], hosts, view);
+  shift(route, preferred, now);
+  const auto placed = [&](std::size_t host, Why why) {
+    return Placement{host, why, view[host].level, view[host].waiting};
+  };
+  if (const auto tried = explore(route, preferred, hosts, view, now, rng))
+    return placed(*tried, Why::Explored);
+  const std::size_t drawn = draw(route, preferred, hosts, rng);
+  const std::size_t relieved = overflow(drawn, hosts, view);
+  if (relieved != drawn) return placed(relieved, Why::Overflow);
+  return placed(drawn, drawn == preferred ? Why::Preferred : Why::Shifting);
+}
+
+// The prior and the measured level, weighted by the number of samples behind each.
+Adaptive::Estimate Adaptive::estimate(std::size_t route, const RouteInputs& inputs, std::size_t host,
+                                      const HostInputs& known, Now now) const noexcept {
+  const ResponseLevel& measured = levels_[cell(route, host)];
+  Estimate e;
+  e.prior = terms(Policy::Adaptive, inputs, known).total();
+  e.waiting = waiting(host);
+  const double weight = measured.weight(now, settings_.forget_after);
+  const double believed = weight / (weight + settings_.prior_samples);
+  const Millis yardstick = std::max(e.prior, kPriorMin);
+  const Millis level = std::clamp(measured.level(), kFastestByPrior * yardstick, kSlowestByPrior * yardstick);
+  e.level = e.prior + believed * (level - e.prior);
+  const double of_samples = weight > 0 ? believed * measured.scatter().count() / std::sqrt(weight) : 0;
+  const double of_prior = (1 - believed) * kPriorError * yardstick.count();
+  e.variance = of_samples * of_samples + of_prior * of_prior;
+  return e;
+}
+
+// Below free_in_flight a request meets an idle server; beyond, each one before it delays it by its share of a
+// service time.
+Millis Adaptive::waiting(std::size_t host) const noexcept {
+  const std::uint32_t busy = in_flight_[host];
+  if (busy < settings_.free_in_flight) return Millis{};
+  return (1.0 + busy - settings_.free_in_flight) / settings_.free_in_flight * service_[host].level();
+}
+
+std::size_t Adaptive::prefer(Route& route, std::span<const HostInputs> hosts,
+                             std::span<const Estimate> estimates) noexcept {
+  std::size_t best = hosts_;
+  for (std::size_t h = 0; h < hosts_; ++h)
+    if (hosts[h].candidate && (best == hosts_ || estimates[h].level < estimates[best].level)) best = h;
+  if (route.preferred < 0 || !hosts[static_cast<std::size_t>(route.preferred)].candidate) {
+    route.preferred = static_cast<std::int32_t>(best);
+    return best;
+  }
+  const auto held = static_cast<std::size_t>(route.preferred);
+  const double gain = (estimates[held].level - estimates[best].level).count();
+  const double chance = settings_.confidence * std::sqrt(estimates[held].variance + estimates[best].variance);
+  if (!(gain > std::max(settings_.hysteresis * estimates[held].level.count(), chance))) return held;
+  route.preferred = static_cast<std::int32_t>(best);
+  return best;
+}
+
+// Moves the route's shares towards its preferred host by the time that has passed.
+void Adaptive::shift(std::size_t route, std::size_t to, Now now) noexcept {
+  Route& state = routes_[route];
+  const std::span<float> shares(&shares_[cell(route, 0)], hosts_);
+  const Millis elapsed = std::max(now - state.decided_at, Now{0});
+  const bool first = !state.decided;
+  const double moved = first ? 1 : 1 - std::exp(-elapsed / settings_.shift_over);
+  state.decided = true;
+  state.decided_at = std::max(now, state.decided_at);
+  float others = 0;
+  for (std::size_t h = 0; h < hosts_; ++h) {
+    if (h == to) continue;
+    shares[h] *= static_cast<float>(1 - moved);
+    if (shares[h] < kShareMin) shares[h] = 0;
+    others += shares[h];
+  }
+  shares[to] = 1 - others;
+}
+
+// The host not measured for the longest time, when it is due and the budget pays for it.
+std::optional<std::size_t> Adaptive::explore(std::size_t route, std::size_t preferred,
+                                             std::span<const HostInputs> hosts,
+                                             std::span<const Estimate> estimates, Now now,
+                                             Rng& rng) noexcept {
+  Route& state = routes_[route];
+  const Millis score = std::max(estimates[preferred].level, kPriorMin);
+  state.budget = std::min(state.budget + settings_.exploration * score, kBudgetMax * score);
+  std::optional<std::size_t> due;
+  for (std::size_t h = 0; h < hosts_; ++h) {
+    if (h == preferred || !hosts[h].candidate || estimates[h].waiting > Millis{}) continue;
+    const ResponseLevel& level = levels_[cell(route, h)];
+    if (!level.empty() && now - level.last_at() < settings_.explore_after) continue;
+    if (!due || older(level, levels_[cell(route, *due)])) due = h;
+  }
+  if (!due) return std::nullopt;
+  const Millis charge =
+      std::clamp(estimates[*due].level - estimates[preferred].level, kChargeMin * score, kChargeMax * score);
+  // By chance, so that placers that started together do not try together.
+  if (state.budget < charge || rng.below(2) == 0) return std::nullopt;
+  state.budget -= charge;
+  return due;
+}
+
+std::size_t Adaptive::draw(std::size_t route, std::size_t preferred, std::span<const HostInputs> hosts,
+                           Rng& rng) const noexcept {
+  const std::span<const float> shares(&shares_[cell(route, 0)], hosts_);
+  double all = 0;
+  for (std::size_t h = 0; h < hosts_; ++h)
+    if (hosts[h].candidate) all += static_cast<double>(shares[h]);
+  double left = rng.unit() * all;
+  for (std::size_t h = 0; h < hosts_; ++h) {
+    if (!hosts[h].candidate || shares[h] <= 0) continue;
+    left -= static_cast<double>(shares[h]);
+    if (left < 0) return h;
+  }
+  return preferred;
+}
+
+// Where a request goes that would wait: elsewhere only if the wait that it is spared is more than what the
+// other host costs more. That another host costs less is no reason here: shift() sees to that.
+std::size_t Adaptive::overflow(std::size_t drawn, std::span<const HostInputs> hosts,
+                               std::span<const Estimate> estimates) const noexcept {
+  std::size_t best = drawn;
+  Millis best_gain = kOverflowGain * estimates[drawn].level;
+  for (std::size_t h = 0; h < hosts_; ++h) {
+    if (h == drawn || !hosts[h].candidate) continue;
+    const Millis gain = estimates[drawn].waiting - estimates[h].waiting -
+                        std::max(estimates[h].level - estimates[drawn].level, Millis{});
+    if (gain <= best_gain) continue;
+    best = h;
+    best_gain = gain;
+  }
+  return best;
+}
+
+void Adaptive::started(std::size_t host) noexcept {
+  ++in_flight_[host];
+}
+
+void Adaptive::finished(std::size_t host) noexcept {
+  SLUICE_ASSERT(in_flight_[host] > 0);
+  --in_flight_[host];
+}
+
+void Adaptive::observe(std::size_t route, const Placement& placement, Millis response_time,
+                       Now now) noexcept {
+  learn(route, placement.host, response_time - std::min(placement.waiting, kWaitingShareMax * response_time),
+        now);
+}
+
+void Adaptive::failed(std::size_t route, const Placement& placement, Millis response_time, Now now) noexcept {
+  learn(route, placement.host, std::max(response_time, kFailureSlowdown * placement.expected), now);
+}
+
+void Adaptive::learn(std::size_t route, std::size_t host, Millis sample, Now now) noexcept {
+  service_[host].add(sample, now, settings_.forget_after);
+  if (levels_[cell(route, host)].add(sample, now, settings_.forget_after) == ResponseLevel::Change::None)
+    return;
+  // The world has changed: what is known of the other hosts may be as old as what was known of this one.
+  routes_[route].budget = std::max(routes_[route].budget, kBudgetMax * levels_[cell(route, host)].level());
+}
+
+Terms Adaptive::explain(std::size_t route, const RouteInputs& inputs, std::size_t host,
+                        const HostInputs& known, Now now) const noexcept {
+  const Estimate e = estimate(route, inputs, host, known, now);
+  Terms all = terms(Policy::Adaptive, inputs, known);
+  all.correction = e.level - e.prior;
+  all.waiting = e.waiting;
+  return all;
+}
+
+std::optional<std::size_t> Adaptive::preferred(std::size_t route) const noexcept {
+  if (routes_[route].preferred < 0) return std::nullopt;
+  return static_cast<std::size_t>(routes_[route].preferred);
+}
+
+double Adaptive::share(std::size_t route, std::size_t host) const noexcept {
+  return static_cast<double>(shares_[cell(route, host)]);
+}
+
+std::uint32_t Adaptive::in_flight(std::size_t host) const noexcept {
+  return in_flight_[host];
+}
+
+void Adaptive::forget_host(std::size_t host) noexcept {
+  for (std::size_t route = 0; route < routes_.size(); ++route)
+    levels_[cell(route, host)] = {};
+  service_[host] = {};
+}
+
+void Adaptive::forget_route(std::size_t route) noexcept {
+  for (std::size_t host = 0; host < hosts_; ++host) {
+    levels_[cell(route, host)] = {};
+    shares_[cell(route, host)] = 0;
+  }
+  routes_[route] = {};
+}
+
+}  // namespace sluice::placement

@@ -1,0 +1,76 @@
+#include "sluice/placement/response_level.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sluice::placement {
+namespace {
+
+constexpr std::uint8_t kBelievedFrom =
+    3;                         // samples before the level counts: the median of three bears a wild one
+constexpr float kClip = 3;     // innovations, in deviations
+constexpr float kRestart = 3;  // distance of the recent median, in deviations
+constexpr float kGainMax = 1.0F / 3;
+constexpr float kDeviationMin = 0.02F;  // of the level: a perfectly regular past is no reason to distrust
+constexpr float kSampleMax = 1e7F;      // ms: almost three hours
+
+double decay(std::chrono::nanoseconds elapsed, Millis forget_after) noexcept {
+  if (elapsed.count() <= 0) return 1;
+  return std::exp(-Millis(elapsed) / forget_after);
+}
+
+}  // namespace
+
+ResponseLevel::Change ResponseLevel::add(Millis sample, std::chrono::nanoseconds now,
+                                         Millis forget_after) noexcept {
+  const auto given = static_cast<float>(sample.count());
+  const float x = given >= 0 ? std::min(given, kSampleMax) : 0;  // NaN becomes 0
+  const auto kept = static_cast<float>(weight_ * decay(now - last_at_, forget_after));
+  recent_[recent_next_] = x;
+  recent_next_ = static_cast<std::uint8_t>((recent_next_ + 1) % kRecent);
+  last_at_ = std::max(now, last_at_);
+
+  if (recent_count_ < kRecent) {
+    ++recent_count_;
+    level_ = recent_median();
+    weight_ = recent_count_ < kBelievedFrom ? 0 : recent_count_;
+    deviation_ = 0;
+    for (std::size_t i = 0; i < recent_count_; ++i)
+      deviation_ += std::min(std::abs(recent_[i] - level_), level_) / static_cast<float>(recent_count_);
+    deviation_ = std::max(deviation_, 0.05F * level_);
+    return Change::None;
+  }
+
+  const float gain = std::min(kGainMax, 1 / (std::min(kept, kWeightMax - 1) + 1));
+  const float usual = std::max(deviation_, kDeviationMin * level_);
+  const float innovation = std::clamp(x - level_, -kClip * usual, kClip * usual);
+  level_ += gain * innovation;
+  deviation_ += gain * (std::abs(innovation) - deviation_);
+  weight_ = std::min(kept + 1, kWeightMax);
+
+  const float recent = recent_median();
+  if (std::abs(recent - level_) <= kRestart * std::max(deviation_, kDeviationMin * level_))
+    return Change::None;
+  level_ = recent;
+  deviation_ = std::max(deviation_, 0.05F * level_);
+  weight_ = kBelievedFrom;
+  return Change::Restarted;
+}
+
+double ResponseLevel::weight(std::chrono::nanoseconds now, Millis forget_after) const noexcept {
+  return weight_ * decay(now - last_at_, forget_after);
+}
+
+Millis ResponseLevel::scatter() const noexcept {
+  return Millis(1.2533 * static_cast<double>(deviation_));
+}
+
+float ResponseLevel::recent_median() const noexcept {
+  std::array<float, kRecent> sorted = recent_;
+  const auto end = sorted.begin() + recent_count_;
+  std::sort(sorted.begin(), end);
+  const std::size_t middle = recent_count_ / 2U;
+  return recent_count_ % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+}  // namespace sluice::placement
