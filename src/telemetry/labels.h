@@ -8,12 +8,12 @@
 #include "sluice/policy/decision.h"
 #include "sluice/policy/ids.h"
 
-// The label types of metrics. A label's value is an enumerator or an index into names of the configuration,
-// never text from a peer, so the number of series is bounded.
+// The label types of metrics. A label's value is an enumerator or an index into a bounded list of names,
+// those of the configuration but for routes, so the number of series is bounded.
 namespace sluice::telemetry {
 
 // Where the names of a label's values come from.
-enum class Dimension : std::uint8_t { Fixed, Class, Pool, Server, Database, Host, Version };
+enum class Dimension : std::uint8_t { Fixed, Class, Pool, Server, Database, Host, Route, Version };
 
 // A PostgreSQL server: the primary, or a replica by the id that the policy gave it.
 class ServerLabel {
@@ -44,6 +44,19 @@ class PoolLabel {
 
 using DatabaseLabel = StrongId<struct DatabaseLabelTag, std::uint32_t>;  // index into Names::databases
 using HostLabel = StrongId<struct HostLabelTag, std::uint32_t>;          // index into Names::hosts
+// A route of an application ("/feed", "articles#show"), or `other` for what has no label of its own. Names of
+// routes do come from clients: whoever gives them out bounds their number (Names::routes) and their text.
+class RouteLabel {
+ public:
+  static constexpr RouteLabel other() noexcept { return RouteLabel(); }
+  constexpr explicit RouteLabel(std::uint32_t slot) noexcept : index_(slot + 1) {}  // of Names::routes
+  constexpr std::size_t index() const noexcept { return index_; }
+  friend constexpr bool operator==(RouteLabel, RouteLabel) = default;
+
+ private:
+  constexpr RouteLabel() noexcept = default;
+  std::uint32_t index_ = 0;
+};
 struct VersionLabel {};
 
 // kName is the label's name; index() the value's place among its names; kCount (Fixed only) how many there
@@ -134,6 +147,10 @@ SLUICE_LABEL_ENUM(OkOrFailed, "result", SLUICE_OK_OR_FAILED)
   V(Last, "last") V(Median, "median") V(Minimum, "minimum") V(Ewma, "ewma")
 SLUICE_LABEL_ENUM(ProbeStatistic, "statistic", SLUICE_PROBE_STATISTICS)
 
+#define SLUICE_SERIAL_STATISTICS(V) \
+  V(Mean, "mean") V(Median, "median") V(P90, "p90")
+SLUICE_LABEL_ENUM(SerialStatistic, "statistic", SLUICE_SERIAL_STATISTICS)
+
 // SQLSTATE classes of PostgreSQL ("PostgreSQL Error Codes"); any other is Other.
 #define SLUICE_SQLSTATE_CLASSES(V) \
   V(C00, "00") V(C01, "01") V(C02, "02") V(C03, "03") V(C08, "08") V(C09, "09") V(C0A, "0A") V(C0B, "0B") \
@@ -188,6 +205,12 @@ struct LabelTraits<HostLabel> {
   static constexpr Dimension kDimension = Dimension::Host;
   static constexpr std::string_view kName = "host";
   static std::size_t index(HostLabel v) noexcept { return v.value(); }
+};
+template <>
+struct LabelTraits<RouteLabel> {
+  static constexpr Dimension kDimension = Dimension::Route;
+  static constexpr std::string_view kName = "route";
+  static std::size_t index(RouteLabel v) noexcept { return v.index(); }
 };
 template <>
 struct LabelTraits<VersionLabel> {

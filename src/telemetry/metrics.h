@@ -67,12 +67,12 @@ std::span<const MetricInfo> metric_table() noexcept;
 
 // How many values each label of the configuration may take.
 struct Extents {
-  std::uint32_t classes = 0, servers = 0, databases = 0, hosts = 0;
+  std::uint32_t classes = 0, servers = 0, databases = 0, hosts = 0, routes = 0;
 
   std::size_t of(Dimension dimension, std::size_t fixed_count) const noexcept;
   bool holds(const Extents& other) const noexcept {
     return classes >= other.classes && servers >= other.servers && databases >= other.databases &&
-           hosts >= other.hosts;
+           hosts >= other.hosts && routes >= other.routes;
   }
 };
 
@@ -126,6 +126,17 @@ class ThreadMetrics {
     const std::uint64_t ns = as_ns(time);
     bump(cells[bucket_of(ns)], 1);
     bump(cells[kBuckets], ns);
+  }
+
+  // Begins a series anew, for a label that is given to another name.
+  template <Kind K, class... L>
+  void clear(Row<K, L...> row, std::type_identity_t<L>... labels) noexcept {
+    constexpr std::size_t kWidth = K == Kind::Histogram ? kHistogramCells : 1;
+    static_assert(K != Kind::Sampled);
+    Cell* cells = find<kWidth>(row.id, labels...);
+    if (cells == nullptr) return;
+    for (std::size_t i = 0; i < kWidth; ++i)
+      cells[i].store(0, std::memory_order_relaxed);
   }
 
   // Makes room for more names after a reload, keeping all counts; call it on the owning thread before labels

@@ -8,7 +8,8 @@ namespace sluice::telemetry {
 
 Extents Names::extents() const noexcept {
   return {static_cast<std::uint32_t>(classes.size()), static_cast<std::uint32_t>(replicas.size() + 1),
-          static_cast<std::uint32_t>(databases.size()), static_cast<std::uint32_t>(hosts.size())};
+          static_cast<std::uint32_t>(databases.size()), static_cast<std::uint32_t>(hosts.size()),
+          static_cast<std::uint32_t>(routes.size() + 1)};
 }
 
 std::string_view Names::value(const LabelInfo& label, std::size_t index) const {
@@ -27,6 +28,8 @@ std::string_view Names::value(const LabelInfo& label, std::size_t index) const {
       return databases[index];
     case Dimension::Host:
       return hosts[index];
+    case Dimension::Route:
+      return index == RouteLabel::other().index() ? std::string_view("other") : routes[index - 1];
     case Dimension::Version:
       return version;
   }

@@ -13,9 +13,10 @@
 namespace sluice::telemetry {
 
 // Names of label values, by index. Classes and replicas by the policy's ids: both only grow, since ids stay
-// with their names across reloads.
+// with their names across reloads. Routes by slot; they are the only ones that may be replaced by another
+// name, once their series are cleared. All are UTF-8.
 struct Names {
-  std::vector<std::string> classes, replicas, databases, hosts;
+  std::vector<std::string> classes, replicas, databases, hosts, routes;
   std::string primary = "primary";
   std::string version;
 

@@ -31,6 +31,8 @@ std::string_view source_of(Dimension dimension) {
       return "names of the configured replicas, and that of the primary";
     case Dimension::Host:
       return "names of the configured compute hosts";
+    case Dimension::Route:
+      return "routes that queries name in their comments, at most `route_labels_max`; `other` for the rest";
     case Dimension::Database:
       return "names of the configured databases, `*` for all others";
     case Dimension::Version:
@@ -91,7 +93,7 @@ std::string metrics_reference() {
            std::string(metric.unit) + " | " + labels_of(metric) + " | " + std::string(metric.help) + " |\n";
   }
   out += "\nSeries with two labels, and histograms, appear once they have counted something.\n";
-  out += "Label values never come from a client, so their number is bounded by the configuration.\n\n";
+  out += "Label values come from the configuration, routes excepted; the number of each is bounded.\n\n";
   out += "## Label values\n\n| label | of | values |\n| --- | --- | --- |\n";
   append_values(out);
   out += "\n## Buckets of histograms\n\nUpper bounds in seconds: ";

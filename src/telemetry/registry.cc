@@ -17,8 +17,17 @@ ThreadMetrics& Registry::add_thread() {
 
 void Registry::set_names(Names names) {
   const std::lock_guard lock(mutex_);
+  if (names.routes.empty()) names.routes = names_->routes;
   SLUICE_ASSERT(names.extents().holds(names_->extents()));
   names_ = std::make_shared<const Names>(std::move(names));
+}
+
+void Registry::set_routes(std::vector<std::string> routes) {
+  const std::lock_guard lock(mutex_);
+  SLUICE_ASSERT(routes.size() >= names_->routes.size());
+  auto names = std::make_shared<Names>(*names_);
+  names->routes = std::move(routes);
+  names_ = std::move(names);
 }
 
 Extents Registry::extents() const {

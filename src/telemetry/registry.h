@@ -42,7 +42,10 @@ class Registry final : public prometheus::Collectable {
 
   // The object lives as long as the registry, also after its thread has ended.
   ThreadMetrics& add_thread();
+  // Leaves the routes as they are where `names` has none.
   void set_names(Names names);
+  // The list only grows; a name may change once the writing thread has cleared its series.
+  void set_routes(std::vector<std::string> routes);
   Extents extents() const;
   std::shared_ptr<const Names> names() const;
 

@@ -122,6 +122,36 @@ TEST(Registry, IsReadWhileThreadsCountAndGrow) {
   writer.join();
 }
 
+TEST(Registry, GivesARoutesSlotToAnotherNameOnceItsSeriesAreCleared) {
+  Names names = two_classes();
+  names.hosts = {"a", "b"};
+  Registry registry(names);
+  ThreadMetrics& thread = registry.add_thread();
+  registry.set_routes({"/feed", "/list"});
+  thread.fit(registry.extents());
+  const HostLabel host(1);
+  thread.count(metric::route_calls_total, host, RouteLabel::other());
+  thread.count(metric::route_calls_total, host, RouteLabel(1));
+  thread.record(metric::route_response_seconds, 3ms, host, RouteLabel(0));
+  thread.record(metric::route_response_seconds, 3ms, host, RouteLabel(1));
+
+  thread.clear(metric::route_calls_total, host, RouteLabel(1));
+  thread.clear(metric::route_response_seconds, host, RouteLabel(1));
+  registry.set_routes({"/feed", "/new"});
+  registry.set_names(names);  // of a reload, which knows of no routes
+  thread.record(metric::route_response_seconds, 1ms, host, RouteLabel(1));
+  const Reading reading = registry.read();
+  EXPECT_EQ(reading.names().routes, (std::vector<std::string>{"/feed", "/new"}));
+  EXPECT_EQ(reading.value(metric::route_calls_total, host, RouteLabel(1)), 0);
+  EXPECT_EQ(reading.value(metric::route_calls_total, host, RouteLabel::other()), 1);
+  EXPECT_EQ(reading.histogram(metric::route_response_seconds, host, RouteLabel(0)).mean(), 3ms);
+  EXPECT_EQ(reading.histogram(metric::route_response_seconds, host, RouteLabel(1)).mean(), 1ms);
+  const std::string text = registry.exposition();
+  EXPECT_NE(text.find("sluice_route_calls_total{host=\"b\",route=\"other\"} 1"), std::string::npos);
+  EXPECT_NE(text.find("sluice_route_response_seconds_count{host=\"b\",route=\"/new\"} 1"), std::string::npos);
+  EXPECT_EQ(text.find("/list"), std::string::npos);
+}
+
 TEST(HistogramReading, EstimatesQuantilesWithinABucket) {
   Registry registry(two_classes());
   ThreadMetrics& thread = registry.add_thread();
