@@ -1,7 +1,5 @@
 #include "decide/engine.h"
 
-#include <vector>
-
 #include "decide/json_line.h"
 
 namespace sluice::decide {
@@ -63,6 +61,14 @@ Applied Engine::on(const ConfigEvent& event) {
     assignment_->reconfigure(event.config);
   else
     assignment_.emplace(event.config);
+  round_trips_.clear();
+  for (const auto& [host, by_replica] : event.round_trips)
+    for (const auto& [replica, round_trip] : by_replica) {
+      const auto index = assignment_->find_replica(replica)->value();
+      auto& row = round_trips_[host];
+      if (row.size() <= index) row.resize(index + 1);
+      row[index] = round_trip;
+    }
   return {};
 }
 
@@ -94,7 +100,10 @@ Applied Engine::on(const OpenEvent& event) {
   if (!c) return unknown_class(event.session_class);
   if (sessions_.contains(event.id))
     return problem("session " + in_json_quotes(event.id) + " is already open");
-  const policy::Decision decision = assignment_->admit({*c, event.host, event.size});
+  const auto round_trips = round_trips_.find(event.host);
+  policy::Arrival arrival{*c, event.host, event.size};
+  if (round_trips != round_trips_.end()) arrival.round_trips = round_trips->second;
+  const policy::Decision decision = assignment_->admit(arrival);
   const std::uint64_t number = opened_++;
   if (decision.outcome != policy::Outcome::Refused) {
     sessions_.emplace(event.id, Session{decision.replica, *c, number});

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -54,6 +56,7 @@ class Engine {
   std::optional<policy::ClassId> configured_class(const std::string& name) const;
   Group& group(policy::ReplicaId r, policy::ClassId c) { return groups_[{r.value(), c.value()}]; }
 
+  std::map<std::string, std::vector<std::chrono::nanoseconds>> round_trips_;  // by host; by ReplicaId
   std::optional<policy::Assignment> assignment_;  // none before the first configuration
   std::unordered_map<std::string, Session> sessions_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Group> groups_;

@@ -1,6 +1,7 @@
 #include "decide/event.h"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "decide/fields.h"
@@ -53,8 +54,26 @@ void read_pools(Fields& fields, policy::PoolConfig& config) {
   }
 }
 
+// "rtt": {"host": {"r0": 0.25, ...}, ...}, in milliseconds.
+void read_round_trips(Fields& fields, ConfigEvent& event) {
+  for (const auto& host : fields.maybe_object("rtt").items()) {
+    const std::string whose = "rtt: " + in_json_quotes(host.key());
+    if (!host.value().is_object()) return fields.fail(whose + " must be an object of replicas");
+    for (const auto& entry : host.value().items()) {
+      const bool known = std::any_of(event.config.replicas.begin(), event.config.replicas.end(),
+                                     [&](const auto& r) { return r.name == entry.key(); });
+      if (!known) return fields.fail(whose + ": unknown replica " + in_json_quotes(entry.key()));
+      const double ms = entry.value().is_number() ? entry.value().get<double>() : 0;
+      if (!(ms > 0 && ms <= 1e6))
+        return fields.fail(whose + ": " + in_json_quotes(entry.key()) + " must be milliseconds, above 0");
+      event.round_trips[host.key()][entry.key()] = std::chrono::nanoseconds(std::llround(ms * 1e6));
+    }
+  }
+}
+
 ConfigEvent read_config(Fields& fields, std::string& problem) {
-  fields.allow_only({"op", "policy", "classes", "replicas", "pools", "seed"});
+  fields.allow_only(
+      {"op", "policy", "classes", "replicas", "pools", "seed", "order", "nearest_slack", "rtt"});
   ConfigEvent event;
   policy::PoolConfig& config = event.config;
   const std::string name = fields.text("policy");
@@ -72,6 +91,14 @@ ConfigEvent read_config(Fields& fields, std::string& problem) {
   }
   config.seed = fields.unsigned_integer("seed", 1);
   read_pools(fields, config);
+  if (const auto order = fields.maybe_text("order")) {
+    if (const auto parsed = policy::parse_order(*order))
+      config.order = *parsed;
+    else
+      fields.fail("unknown order " + in_json_quotes(*order) + "; known are least_loaded, nearest");
+  }
+  if (fields.has("nearest_slack")) config.nearest_slack = fields.integer("nearest_slack", 0, kParameterMax);
+  read_round_trips(fields, event);
   if (problem.empty()) problem = problem_of(config).value_or("");
   return event;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,6 +18,7 @@ namespace sluice::decide {
 
 struct ConfigEvent {
   policy::PoolConfig config;  // problem_of(config) is nullopt
+  std::map<std::string, std::map<std::string, std::chrono::nanoseconds>> round_trips;  // by host, by replica
 };
 struct SetEvent {
   std::string replica, pool;

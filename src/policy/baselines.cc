@@ -28,8 +28,10 @@ Choice RoundRobin::choose(const Arrival&, Pools& pools, Rng&) {
   return own_or_refused(take_turn(pools, next_, [](ReplicaId) { return true; }));
 }
 
-Choice LeastLoaded::choose(const Arrival&, Pools& pools, Rng&) {
-  return own_or_refused(least_total_load(pools));
+Choice LeastLoaded::choose(const Arrival& arrival, Pools& pools, Rng&) {
+  return own_or_refused(preferred(
+      pools, arrival, [&](ReplicaId r) { return pools.candidate(r); },
+      [&](ReplicaId r) { return pools.total_load(r); }));
 }
 
 void Dedicated::reconfigured(const Pools& pools) {

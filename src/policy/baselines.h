@@ -18,7 +18,8 @@ class RoundRobin final : public AssignmentPolicy {
   std::size_t next_ = 0;  // place in Pools::replicas() to try first, modulo their number
 };
 
-// The fewest sessions of all classes together; the earlier in configuration order on a tie.
+// The fewest sessions of all classes together; the earlier in configuration order on a tie. With
+// ReplicaOrder::Nearest the nearest of those within its slack.
 class LeastLoaded final : public AssignmentPolicy {
  public:
   PolicyKind kind() const noexcept override { return PolicyKind::LeastLoaded; }

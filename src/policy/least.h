@@ -1,6 +1,9 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "sluice/policy/pools.h"
 
@@ -19,6 +22,24 @@ std::optional<ReplicaId> least(const Pools& pools, Accept accept, Key key) {
     best_key = k;
   }
   return best;
+}
+
+// The one a session gets among the replicas that pass `accept`, in the order that is configured: the least
+// `load`; or the nearest to the session's host of those whose load is at most nearest_slack above the least.
+// Of equally near ones, and where no round trip is known, the less loaded; then the earlier.
+template <class Accept, class Load>
+std::optional<ReplicaId> preferred(const Pools& pools, const Arrival& arrival, Accept accept, Load load) {
+  const auto lightest = least(pools, accept, load);
+  if (!lightest || pools.order() == ReplicaOrder::LeastLoaded) return lightest;
+  const std::int64_t limit = load(*lightest) + pools.nearest_slack();
+  using Key = std::pair<std::chrono::nanoseconds, std::int64_t>;
+  return least(
+      pools, [&](ReplicaId r) { return accept(r) && load(r) <= limit; },
+      [&](ReplicaId r) -> Key {
+        const bool known =
+            r.value() < arrival.round_trips.size() && arrival.round_trips[r.value()].count() > 0;
+        return {known ? arrival.round_trips[r.value()] : std::chrono::nanoseconds::max(), load(r)};
+      });
 }
 
 inline std::optional<ReplicaId> least_total_load(const Pools& pools) {

@@ -18,9 +18,10 @@ bool in_own_pool(const Pools& pools, ReplicaId r, ClassId c) {
   return pools.pool(r) == PoolId(c) && pools.candidate(r);
 }
 
-std::optional<ReplicaId> least_of_own(const Pools& pools, ClassId c, std::int64_t load_limit) {
-  return least(
-      pools, [&](ReplicaId r) { return in_own_pool(pools, r, c) && pools.load(r, c) < load_limit; },
+std::optional<ReplicaId> best_of_own(const Pools& pools, const Arrival& arrival, std::int64_t load_limit) {
+  const ClassId c = arrival.session_class;
+  return preferred(
+      pools, arrival, [&](ReplicaId r) { return in_own_pool(pools, r, c) && pools.load(r, c) < load_limit; },
       [&](ReplicaId r) { return ordering_load(pools, r, c); });
 }
 
@@ -78,7 +79,9 @@ std::optional<ReplicaId> mixed_donor(const Pools& pools, ClassId c) {
 }
 
 std::optional<ReplicaId> lower_donor(const Pools& pools, ClassId c) {
-  const auto best = least_of_own(pools, c, std::numeric_limits<std::int64_t>::max());
+  const auto best = least(
+      pools, [&](ReplicaId r) { return in_own_pool(pools, r, c); },
+      [&](ReplicaId r) { return ordering_load(pools, r, c); });
   const std::int64_t limit = best ? ordering_load(pools, *best, c) : std::numeric_limits<std::int64_t>::max();
   const auto classes = pools.classes();
   for (std::size_t rank = classes.size(); --rank > pools.rank(c);) {
@@ -123,7 +126,8 @@ Choice Plb::choose(const Arrival& arrival, Pools& pools, Rng&) {
   const ClassId c = arrival.session_class;
   apply_returns(pools);
   const Evidence seen = evidence_of(pools, c);
-  if (const auto own = least_of_own(pools, c, pools.params(c).saturation)) return {*own, Outcome::Own, seen};
+  if (const auto own = best_of_own(pools, arrival, pools.params(c).saturation))
+    return {*own, Outcome::Own, seen};
 
   const auto borrow = [&](ReplicaId r, Outcome outcome) -> Choice {
     pools.change_role(r, c, ChangeKind::Borrow);
@@ -133,7 +137,7 @@ Choice Plb::choose(const Arrival& arrival, Pools& pools, Rng&) {
   if (const auto r = lower_donor(pools, c)) return borrow(*r, Outcome::BorrowedLower);
   if (const auto r = higher_donor(pools, c)) return borrow(*r, Outcome::BorrowedHigher);
 
-  if (const auto r = least_of_own(pools, c, std::numeric_limits<std::int64_t>::max()))
+  if (const auto r = best_of_own(pools, arrival, std::numeric_limits<std::int64_t>::max()))
     return {*r, Outcome::Fallback, seen};
   if (const auto r = least_total_load(pools)) return {*r, Outcome::FallbackAny, seen};
   return {ReplicaId(), Outcome::Refused, seen};

@@ -15,7 +15,9 @@ namespace sluice::policy {
 //  replica
 //     without sessions of its borrower goes back if another live replica of that pool is below tau.
 //     Destination: the first other class below its target, else Mixed.
-//  1. Own pool: the least ordering load among replicas with load_c < theta_c.
+//  1. Own pool: the least ordering load among replicas with load_c < theta_c. Where ReplicaOrder::Nearest is
+//     configured, the nearest of those within its slack, here and in step 5: not of the paper. Which pool it
+//     is, and so all borrowing, stays as the loads say.
 //  2. Mixed: fewest sessions of classes above; for every class but the lowest, those without c first and then
 //  fewest
 //     below; for the lowest, fewest of its own.

@@ -52,8 +52,20 @@ std::optional<PolicyKind> parse_policy(std::string_view name) noexcept {
   return std::nullopt;
 }
 
+std::string_view order_name(ReplicaOrder order) noexcept {
+  return order == ReplicaOrder::Nearest ? "nearest" : "least_loaded";
+}
+
+std::optional<ReplicaOrder> parse_order(std::string_view name) noexcept {
+  for (const ReplicaOrder order : {ReplicaOrder::LeastLoaded, ReplicaOrder::Nearest})
+    if (order_name(order) == name) return order;
+  return std::nullopt;
+}
+
 std::optional<std::string> problem_of(const PoolConfig& config) {
   if (auto problem = problem_of_counts(config)) return problem;
+  if (config.nearest_slack < 0 || config.nearest_slack > kParameterMax)
+    return outside("nearest_slack", config.nearest_slack, 0);
   std::unordered_set<std::string_view> pools = {"mixed"};
   for (const ClassParams& c : config.classes) {
     if (c.name.empty()) return "a class has no name";

@@ -112,6 +112,8 @@ ReplicaId Pools::append_replica(const std::string& name) {
 void Pools::reconfigure(const PoolConfig& config) {
   SLUICE_ASSERT(!problem_of(config));
   begin_decision({});
+  order_ = config.order;
+  nearest_slack_ = config.nearest_slack;
   reconfigure_classes(config.classes);
   std::unordered_map<std::string, ReplicaId> known;  // own strings: names_ grows below
   for (std::size_t i = 0; i < names_.size(); ++i)

@@ -132,5 +132,20 @@ TEST(DecideBadInput, SurvivesHostileLines) {
             600u);
 }
 
+TEST(DecideBadInput, NamesWhatIsWrongWithOrderAndRoundTrips) {
+  const std::string good = class_with("1", R"("1")", "0");
+  const auto error_with = [&](const std::string& more) {
+    return error_of(config_with(good, R"("x")", more));
+  };
+  EXPECT_EQ(error_with(R"(,"order":"closest")"),
+            "unknown order \"closest\"; known are least_loaded, nearest");
+  EXPECT_NE(error_with(R"(,"nearest_slack":-1)").find("nearest_slack"), std::string::npos);
+  EXPECT_EQ(error_with(R"(,"rtt":{"a":7})"), "rtt: \"a\" must be an object of replicas");
+  EXPECT_EQ(error_with(R"(,"rtt":{"a":{"y":1}})"), "rtt: \"a\": unknown replica \"y\"");
+  for (const std::string value : {"0", "-1", "1e300", "null", R"("1")"})
+    EXPECT_EQ(error_with(R"(,"rtt":{"a":{"x":)" + value + "}}"),
+              "rtt: \"a\": \"x\" must be milliseconds, above 0");
+}
+
 }  // namespace
 }  // namespace sluice::decide

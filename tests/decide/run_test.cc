@@ -33,6 +33,22 @@ TEST(Decide, PrintsDecisionsAndTheStateInTheDocumentedForm) {
       R"({"replica":"r4","pool":"premium","borrowed":true,"up":true,"loads":{"premium":1,"freemium":0}}]})");
 }
 
+TEST(Decide, GivesTheNearestReplicaWhereRoundTripsAreGiven) {
+  const auto of_host = [](const std::string& id, const std::string& host) {
+    return R"({"op":"open","id":")" + id + R"(","class":"a","host":")" + host + "\"}";
+  };
+  const Driven d = drive(
+      {R"({"op":"config","policy":"plb","classes":[{"name":"a","saturation":5,"return_ratio":"1",)"
+       R"("floor":0,"target":2}],"replicas":["x","y"],"order":"nearest","nearest_slack":1,)"
+       R"("rtt":{"near-y":{"x":0.5,"y":0.2}}})",
+       of_host("1", "near-y"), of_host("2", "near-y"), of_host("3", "near-y"), of_host("4", "elsewhere")});
+  EXPECT_EQ(d.error, "");
+  std::string replicas;
+  for (std::size_t i = 0; i < 4; ++i)
+    replicas += d.lines.at(i).substr(d.lines.at(i).find("replica") + 10, 1);
+  EXPECT_EQ(replicas, "yyxx");
+}
+
 TEST(Decide, RefusesWithoutALiveReplicaAndCountsNothing) {
   const Driven d =
       drive({R"({"op":"config","policy":"plb","classes":[{"name":"a","saturation":1,"return_ratio":"1",)"

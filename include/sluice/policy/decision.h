@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -64,6 +65,9 @@ struct Arrival {
   ClassId session_class;
   std::string_view host;       // compute host it comes from, "" if unknown
   std::optional<double> size;  // expected service demand, seconds
+  // From the host to each replica and back, by ReplicaId, for ReplicaOrder::Nearest. May end early; 0 or less
+  // is not known. Looked at during the call alone.
+  std::span<const std::chrono::nanoseconds> round_trips = {};
 };
 
 }  // namespace sluice::policy

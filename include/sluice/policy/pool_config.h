@@ -32,16 +32,26 @@ enum class PolicyKind { Plb, RoundRobin, LeastLoaded, Dedicated, RandomTwoChoice
 std::string_view policy_name(PolicyKind) noexcept;  // "plb", "round_robin", ...
 std::optional<PolicyKind> parse_policy(std::string_view name) noexcept;
 
+// Which of the replicas that a policy finds equally suitable a session gets.
+enum class ReplicaOrder {
+  LeastLoaded,  // the least load
+  Nearest,      // the shortest round trip from the session's host, among those near the least load
+};
+std::string_view order_name(ReplicaOrder) noexcept;  // "least_loaded", "nearest"
+std::optional<ReplicaOrder> parse_order(std::string_view name) noexcept;
+
 struct PoolConfig {
   PolicyKind policy = PolicyKind::Plb;
   std::vector<ClassParams> classes;     // highest priority first
   std::vector<ReplicaConfig> replicas;  // ties go to the earlier
   std::uint64_t seed = 1;               // drives the random policies
+  ReplicaOrder order = ReplicaOrder::LeastLoaded;
+  std::int64_t nearest_slack = 2;  // sessions above the least load that a nearer replica may have
 };
 
 inline constexpr std::size_t kClassCountMax = 64;
 inline constexpr std::size_t kReplicaCountMax = 65'536;
-inline constexpr std::int64_t kParameterMax = 1'000'000'000;  // of saturation, floor and target
+inline constexpr std::int64_t kParameterMax = 1'000'000'000;  // of saturation, floor, target and slack
 
 // Why a configuration cannot be used, as a sentence without a full stop that names the class or replica;
 // nullopt if it can: 1..kClassCountMax classes and 1..kReplicaCountMax replicas, names unique and not empty,

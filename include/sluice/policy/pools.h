@@ -57,6 +57,8 @@ class Pools {
   std::string_view pool_name(PoolId) const noexcept;
   const ClassParams& params(ClassId c) const noexcept { return classes_[index(c)]; }
   std::int64_t watermark(ClassId c) const noexcept { return watermarks_[index(c)]; }
+  ReplicaOrder order() const noexcept { return order_; }
+  std::int64_t nearest_slack() const noexcept { return nearest_slack_; }
 
   PoolId pool(ReplicaId r) const noexcept { return at(r).pool; }
   bool borrowed(ReplicaId r) const noexcept { return at(r).borrowed; }
@@ -113,6 +115,8 @@ class Pools {
   void reconfigure_classes(const std::vector<ClassParams>&);
   ReplicaId append_replica(const std::string& name);
 
+  ReplicaOrder order_ = ReplicaOrder::LeastLoaded;
+  std::int64_t nearest_slack_ = 0;
   std::vector<Replica> replicas_;  // by ReplicaId
   std::vector<std::string> names_;
   std::vector<ClassParams> classes_;  // by ClassId, like the next two
