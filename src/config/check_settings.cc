@@ -44,4 +44,24 @@ void check_limits(const Config& config, Reporter& reporter) {
     reporter.warning("server_reset_query", "is not used: server_reuse is false");
 }
 
+void check_measuring(const Config& config, Reporter& reporter) {
+  const Options& o = config.options;
+  if (o.replica_order == ReplicaOrder::Nearest) {
+    if (o.policy != PolicyName::Plb && o.policy != PolicyName::LeastLoaded)
+      reporter.warning("replica_order", "is not used: policy is " + std::string(word_of(o.policy)));
+    if (o.health_check_user.empty())
+      reporter.warning("replica_order",
+                       "nearest needs round trips to the replicas, which are measured by checks that log in",
+                       "set health_check_user");
+    if (config.hosts.empty())
+      reporter.warning("replica_order", "nearest needs the hosts that sessions come from",
+                       "list them under hosts");
+  } else if (reporter.given("nearest_slack")) {
+    reporter.warning("nearest_slack", "is not used: replica_order is least_loaded", "replica_order: nearest");
+  }
+  if (o.profile_path.empty() && (reporter.given("profile_mode") || reporter.given("profile_interval")))
+    reporter.warning(reporter.given("profile_mode") ? "profile_mode" : "profile_interval",
+                     "is not used: profile_path is not given");
+}
+
 }  // namespace sluice::config

@@ -9,6 +9,7 @@
 namespace sluice::config {
 
 using PolicyName = policy::PolicyKind;
+using ReplicaOrder = policy::ReplicaOrder;
 
 // How a client proves who it is.
 enum class AuthMethod { Reject, Trust, Cert, Md5, ScramSha256, Passthrough };
@@ -58,6 +59,11 @@ struct EnumWords<TlsUse> {
   static constexpr std::array words = {Words<TlsUse>{"any", TlsUse::Any},
                                        Words<TlsUse>{"required", TlsUse::Required},
                                        Words<TlsUse>{"off", TlsUse::Off}};
+};
+template <>
+struct EnumWords<ReplicaOrder> {
+  static constexpr std::array words = {Words<ReplicaOrder>{"least_loaded", ReplicaOrder::LeastLoaded},
+                                       Words<ReplicaOrder>{"nearest", ReplicaOrder::Nearest}};
 };
 template <>
 struct EnumWords<Target> {

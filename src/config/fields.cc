@@ -14,6 +14,9 @@ std::string bare(std::chrono::milliseconds value) {
 std::string bare(std::uint32_t value) {
   return std::to_string(value);
 }
+std::string bare(std::uint16_t permissions) {
+  return KindText<kind::FileMode>::print(permissions);
+}
 std::string bare(std::uint64_t value) {
   return std::to_string(value);
 }

@@ -204,6 +204,28 @@ std::string KindText<kind::Count>::print(const std::uint32_t& value) {
 }
 
 template <>
+std::string KindText<kind::FileMode>::expects(const Limits&) {
+  return "permissions in octal, from 0000 to 0777";
+}
+template <>
+std::string KindText<kind::FileMode>::read(const Node& node, const Limits& limits, std::uint16_t& value) {
+  std::uint16_t mode = 0;
+  const char* const end = node.scalar.data() + node.scalar.size();
+  const auto [stop, error] = std::from_chars(node.scalar.data(), end, mode, 8);
+  const bool good = node.kind == Node::Kind::Scalar && error == std::errc() && stop == end;
+  if (!good || mode > limits.max) return not_as_expected(node, expects(limits));
+  value = mode;
+  return "";
+}
+template <>
+std::string KindText<kind::FileMode>::print(const std::uint16_t& value) {
+  std::string digits = "0000";
+  for (std::size_t i = 0; i < digits.size(); ++i)
+    digits[i] = static_cast<char>('0' + (value >> (9 - 3 * i) & 7));
+  return digits;
+}
+
+template <>
 std::string KindText<kind::Bytes>::expects(const Limits& limits) {
   return "a size in bytes" + range_text(limits);
 }

@@ -42,6 +42,11 @@ struct Text {
 // A word that becomes a label in metrics and a name in the console: letters, digits and . _ - : / [ ] * % @
 // only.
 struct Name : Text {};
+// Permissions of a file in octal, as chmod takes them: 0640. Owner, group and others alone.
+struct FileMode {
+  using Value = std::uint16_t;
+  static Value initial(std::uint16_t v) { return v; }
+};
 // A file; relative ones are looked up from the configuration file's folder and made absolute.
 struct Path : Text {};
 // A list of words; in the file a YAML list, or one string with commas as PgBouncer writes it.
@@ -67,6 +72,7 @@ struct Choice {
   static Value initial(E v) { return v; }
 };
 using PolicyName = Choice<config::PolicyName>;
+using ReplicaOrder = Choice<config::ReplicaOrder>;
 using AuthMethod = Choice<config::AuthMethod>;
 using SslMode = Choice<config::SslMode>;
 using TlsUse = Choice<config::TlsUse>;

@@ -45,6 +45,7 @@ LoadOutcome load_text(std::string_view yaml, const std::string& path) {
     check_authentication(*config, reporter);
     check_tls(*config, reporter);
     check_limits(*config, reporter);
+    check_measuring(*config, reporter);
     // The policy core judges for itself what it is given; what it refuses and we did not would end the
     // router.
     const std::optional<std::string> refused = policy::problem_of(pool_config(*config));
@@ -58,6 +59,8 @@ LoadOutcome load_text(std::string_view yaml, const std::string& path) {
 policy::PoolConfig pool_config(const Config& config) {
   policy::PoolConfig pools;
   pools.policy = config.options.policy;
+  pools.order = config.options.replica_order;
+  pools.nearest_slack = config.options.nearest_slack;
   for (const PriorityClass& each : config.classes)
     pools.classes.push_back({each.name, each.saturation, each.return_ratio, each.floor, each.target});
   for (const Server& replica : config.replicas)

@@ -43,6 +43,16 @@ TEST(Kinds, RefusesWhatIsNotAWholeNumberInRange) {
   EXPECT_EQ(read<kind::Count>("5s", {0, 10}), std::nullopt);
 }
 
+TEST(Kinds, ReadsPermissionsInOctal) {
+  const Limits limits{0, 0777};
+  EXPECT_EQ(read<kind::FileMode>("0640", limits), 0640);
+  EXPECT_EQ(read<kind::FileMode>("600", limits), 0600);
+  for (const char* const text : {"", "0800", "01777", "rw-r--r--", "0x1ff", "-1", "0640 ", "777777777"})
+    EXPECT_EQ(read<kind::FileMode>(text, limits), std::nullopt) << text;
+  EXPECT_EQ(KindText<kind::FileMode>::print(0640), "0640");
+  EXPECT_EQ(KindText<kind::FileMode>::print(0007), "0007");
+}
+
 TEST(Kinds, ReadsSizes) {
   const Limits limits{0, INT64_C(1) << 40};
   EXPECT_EQ(read<kind::Bytes>("32kB", limits), 32768U);
