@@ -70,11 +70,15 @@ Result<void> Worker::listen(const Worker* first, std::string& problem) {
   return {};
 }
 
-void Worker::start(std::unique_ptr<admin::RouterView> view) {
+void Worker::begin(std::unique_ptr<admin::RouterView> view) {
   view_ = std::move(view);
   for (std::size_t i = 0; i < listeners_.size(); ++i)
     tasks_.spawn("accept", accept_from(i));
   tasks_.spawn("tick", tick());
+}
+
+void Worker::start(std::unique_ptr<admin::RouterView> view) {
+  begin(std::move(view));
   shared_.workers_running.fetch_add(1);
   thread_ = std::thread([this] {
     io_.run();

@@ -37,6 +37,9 @@ class Worker {
   // Before start(): opens the listening sockets, or without so_reuseport shares those of `first`, which may
   // be null. On an error `problem` says which address and why.
   Result<void> listen(const Worker* first, std::string& problem);
+  // Begins to accept, on whichever thread runs context().
+  void begin(std::unique_ptr<admin::RouterView> view);
+  // begin(), and a thread of its own that runs it.
   void start(std::unique_ptr<admin::RouterView> view);
 
   // Any thread.
