@@ -6,7 +6,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
@@ -14,12 +13,7 @@
 #include "admin/http_routes.h"
 #include "admin/router_view.h"
 #include "base/result.h"
-#include "net/listener.h"
-#include "net/task_group.h"
-
-namespace sluice::net {
-class Deadline;
-}
+#include "http/page_server.h"
 
 namespace sluice::admin {
 
@@ -57,17 +51,14 @@ class HttpAdmin {
   HttpAdmin& operator=(const HttpAdmin&) = delete;
 
   // Binds, listens, accepts. `problem` says for people what was wrong with the address.
-  [[nodiscard]] Result<void> start(std::string& problem);
-  std::uint16_t port() const;  // after start()
+  [[nodiscard]] Result<void> start(std::string& problem) { return server_.start(problem); }
+  std::uint16_t port() const { return server_.port(); }  // after start()
   // Closes the listeners, ends the connections, returns when all are gone.
-  asio::awaitable<void> stop();
-  std::size_t connection_count() const noexcept { return connections_; }
+  asio::awaitable<void> stop() { return server_.stop(); }
+  std::size_t connection_count() const noexcept { return server_.connection_count(); }
 
  private:
-  asio::awaitable<void> accept_from(net::Listener& listener);
-  asio::awaitable<void> serve(net::Socket socket);
-  asio::awaitable<void> serve_requests(net::Stream& stream, net::Deadline& deadline);
-  asio::awaitable<HttpResponse> answer(const HttpRequest& request);
+  asio::awaitable<HttpResponse> answer(http::PageRequest request);
   asio::awaitable<std::optional<Snapshot>> gather(Part part);
   asio::awaitable<HttpResponse> answer_view(const View& view);
 
@@ -75,9 +66,7 @@ class HttpAdmin {
   Settings settings_;
   RouterView& view_;
   MetricsText metrics_;
-  std::vector<net::Listener> listeners_;  // not moved after start(): coroutines hold references
-  std::size_t connections_ = 0;
-  net::TaskGroup tasks_;
+  http::PageServer server_;
 };
 
 }  // namespace sluice::admin

@@ -1,9 +1,7 @@
 #include "admin/http_routes.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <ctime>
 
 #include <nlohmann/json.hpp>
 
@@ -62,32 +60,11 @@ struct CellJson {
   }
 };
 
-std::string_view reason_phrase(int status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 400:
-      return "Bad Request";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 413:
-      return "Content Too Large";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 503:
-      return "Service Unavailable";
-    case 504:
-      return "Gateway Timeout";
-    default:
-      return "Error";
-  }
-}
-
 std::string_view default_sentence(int status) {
   switch (status) {
     case 400:
+    case 501:
+    case 505:
       return "This is no HTTP/1.1 request that can be understood.";
     case 404:
       return "There is nothing here; see / for what there is.";
@@ -104,23 +81,6 @@ std::string_view default_sentence(int status) {
     default:
       return "Something went wrong.";
   }
-}
-
-// RFC 9110, section 5.6.7: names in English whatever the locale.
-std::string http_date(WallTime time) {
-  constexpr std::string_view kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-  constexpr std::string_view kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                          "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
-  std::tm parts{};
-  if (gmtime_r(&seconds, &parts) == nullptr) return {};
-  std::array<char, 32> rest{};
-  std::string date;
-  date.append(kDays[static_cast<std::size_t>(parts.tm_wday)]);
-  date.append(rest.data(), std::strftime(rest.data(), rest.size(), ", %d ", &parts));
-  date.append(kMonths[static_cast<std::size_t>(parts.tm_mon)]);
-  date.append(rest.data(), std::strftime(rest.data(), rest.size(), " %Y %H:%M:%S GMT", &parts));
-  return date;
 }
 
 }  // namespace
@@ -180,24 +140,6 @@ HttpResponse view_response(const View& view, const std::vector<Row>& rows) {
   response.content_type = "application/json";
   response.body = document.dump() + '\n';
   return response;
-}
-
-std::string serialize(const HttpResponse& response, HttpMethod method, Connection connection, WallTime now) {
-  std::string out = "HTTP/1.1 " + std::to_string(response.status) + ' ';
-  const auto header = [&out](std::string_view name, std::string_view value) {
-    out.append(name).append(": ").append(value).append("\r\n");
-  };
-  out.append(reason_phrase(response.status)).append("\r\n");
-  header("Date", http_date(now));
-  header("Content-Type", response.content_type);
-  header("Content-Length", std::to_string(response.body.size()));
-  header("Cache-Control", "no-store");
-  header("X-Content-Type-Options", "nosniff");
-  if (!response.allow.empty()) header("Allow", response.allow);
-  header("Connection", connection == Connection::KeepAlive ? "keep-alive" : "close");
-  out += "\r\n";
-  if (method != HttpMethod::Head) out += response.body;
-  return out;
 }
 
 std::string http_reference() {

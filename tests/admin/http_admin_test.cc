@@ -133,8 +133,8 @@ TEST_F(HttpAdminTest, RefusesWhatItDoesNotServe) {
       {"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "413"},
       {"GET / HTTP/1.1\r\n\r\n", "400"},
       {"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "400"},
-      {"GET http://x/ HTTP/1.1\r\nHost: x\r\n\r\n", "400"},
-      {"GET / HTTP/9.9\r\nHost: x\r\n\r\n", "400"},
+      {"GET http://x/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "200"},
+      {"GET / HTTP/9.9\r\nHost: x\r\n\r\n", "505"},
       {"\x16\x03\x01 nonsense\r\n\r\n", "400"},
       {"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "400"},
       {"GET / HTTP/1.1\r\nHost: x\r\nX: " + std::string(9000, 'a') + "\r\n\r\n", "431"}};

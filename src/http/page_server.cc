@@ -1,0 +1,138 @@
+#include "http/page_server.h"
+
+#include <array>
+#include <utility>
+
+#include <asio/this_coro.hpp>
+
+#include "net/deadline.h"
+#include "net/stream.h"
+
+namespace sluice::http {
+namespace {
+
+constexpr std::size_t kReadBytes = 4096;
+constexpr std::size_t kDiscardBytesMax = 64 * 1024;
+constexpr std::chrono::milliseconds kDiscardTimeout{1000};
+
+// Reads away what a refused request still sends: closing over unread bytes makes the kernel send a reset, and
+// that can overtake the answer. Gives up soon.
+asio::awaitable<void> discard_rest(net::Stream& stream, net::Deadline& deadline) {
+  deadline.reset(kDiscardTimeout);
+  stream.shutdown_send();
+  std::array<std::byte, kReadBytes> room{};
+  for (std::size_t total = 0; total < kDiscardBytesMax && !deadline.expired();) {
+    const auto read = co_await stream.read_some(room);
+    if (!read || *read == 0) co_return;
+    total += *read;
+  }
+}
+
+WallTime wall_clock() {
+  return std::chrono::system_clock::now();
+}
+
+}  // namespace
+
+PageServer::PageServer(asio::any_io_executor executor, Settings settings, Handler handler,
+                       ErrorPage error_page)
+    : executor_(std::move(executor)),
+      settings_(std::move(settings)),
+      handler_(std::move(handler)),
+      error_page_(std::move(error_page)),
+      tasks_(executor_) {}
+
+Result<void> PageServer::start(std::string& problem) {
+  net::ListenerSettings listen;
+  listen.address = settings_.address;
+  listen.port = settings_.port;
+  listen.backlog = 128;
+  listen.reuse_port = false;  // a second process on the same port is a mistake
+  auto opened = net::Listener::open(executor_, listen, problem);
+  if (!opened) return opened.error();
+  listeners_ = std::move(*opened);
+  for (net::Listener& listener : listeners_)
+    tasks_.spawn("http accept", accept_from(listener));
+  return {};
+}
+
+std::uint16_t PageServer::port() const {
+  return listeners_.empty() ? std::uint16_t{0} : listeners_.front().port();
+}
+
+asio::awaitable<void> PageServer::stop() {
+  for (net::Listener& listener : listeners_)
+    listener.close();
+  co_await tasks_.stop();
+}
+
+asio::awaitable<void> PageServer::accept_from(net::Listener& listener) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  while (true) {
+    auto socket = co_await listener.accept();
+    if (!socket) co_return;
+    if (connections_ < settings_.connections_max) {
+      tasks_.spawn("http connection", serve(std::move(*socket)));
+      continue;
+    }
+    net::Stream stream(std::move(*socket));
+    stream.try_write(as_bytes(serialize(error_page_(503), Body::Whole, Connection::Close, wall_clock())));
+  }
+}
+
+asio::awaitable<void> PageServer::serve(net::Socket socket) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  struct Count {
+    explicit Count(std::size_t& counted) : count(counted) { ++count; }
+    ~Count() { --count; }
+    Count(const Count&) = delete;
+    Count& operator=(const Count&) = delete;
+    std::size_t& count;
+  } const counted(connections_);
+  net::Stream stream(std::move(socket));
+  net::Deadline deadline(executor_, settings_.header_timeout, [&stream] { stream.close(); });
+  co_await serve_requests(stream, deadline);
+}
+
+asio::awaitable<void> PageServer::serve_requests(net::Stream& stream, net::Deadline& deadline) {
+  std::string input;
+  std::array<std::byte, kReadBytes> room{};
+  for (bool first = true;; first = false) {
+    PageRequestParser parser(settings_.header_bytes_max);
+    deadline.reset(first || !input.empty() ? settings_.header_timeout : settings_.keep_alive_timeout);
+    auto state = parser.feed(input);
+    bool begun = first || !input.empty();
+    while (state == PageRequestParser::State::NeedMore) {
+      const auto read = co_await stream.read_some(room);
+      if (!read || *read == 0 || deadline.expired() || tasks_.stopping()) co_return;
+      if (!std::exchange(begun, true)) deadline.reset(settings_.header_timeout);
+      input.append(as_text(ByteView(room).first(*read)));
+      state = parser.feed(input);
+    }
+    const bool refused = state == PageRequestParser::State::Refused;
+    const PageRequest& request = parser.request();
+    deadline.reset(settings_.answer_timeout + settings_.write_timeout);
+    // No `?:` here: GCC 12 copies the temporaries of a co_await inside one byte by byte.
+    Page page;
+    if (refused) {
+      page = error_page_(parser.refusal_status());
+    } else if (request.method == PageRequest::Method::Other) {
+      page = error_page_(405);
+    } else {
+      PageRequest asked = request;
+      page = co_await handler_(std::move(asked));
+    }
+    if (deadline.expired() || tasks_.stopping()) co_return;
+    deadline.reset(settings_.write_timeout);
+    const bool keep = !refused && request.keep_alive;
+    const Body body =
+        !refused && request.method == PageRequest::Method::Head ? Body::HeadersAlone : Body::Whole;
+    const std::string bytes =
+        serialize(page, body, keep ? Connection::KeepAlive : Connection::Close, wall_clock());
+    const auto written = co_await stream.write_all(as_bytes(bytes));
+    if (!written || deadline.expired() || tasks_.stopping()) co_return;
+    if (!keep) co_return co_await discard_rest(stream, deadline);
+  }
+}
+
+}  // namespace sluice::http
