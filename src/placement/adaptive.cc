@@ -15,13 +15,14 @@ constexpr Millis kPriorMin{0.05};
 // How far off an unconfirmed prior may be, as a share of it: the published model's own error.
 constexpr double kPriorError = 0.08;
 // Trying a host is charged what it costs more than the preferred one, within these multiples of the preferred
-// one's score: with 2% of time for it, 0.5% to 5% of requests.
-constexpr double kChargeMin = 0.4, kChargeMax = 4;
-constexpr double kBudgetMax = 3 * kChargeMax;
+// one's score: with 2% of time for it, a third of a percent to 5% of requests.
+constexpr double kChargeMin = 0.4, kChargeMax = 6;
 constexpr double kOverflowGain =
     0.1;  // of the score: a smaller gain is no reason to leave the preferred host
 constexpr double kFailureSlowdown = 8;    // a failed request counts as so many times slower than expected
 constexpr double kWaitingShareMax = 0.9;  // of a response time that can have been waiting
+// Tries of each other host that nobody pays for, after a change.
+constexpr std::size_t kFreeTries = 3;
 constexpr float kShareMin = 0.002F;
 
 bool older(const ResponseLevel& a, const ResponseLevel& b) noexcept {
@@ -152,7 +153,7 @@ std::optional<std::size_t> Adaptive::explore(std::size_t route, std::size_t pref
                                              Rng& rng) noexcept {
   Route& state = routes_[route];
   const Millis score = std::max(estimates[preferred].level, kPriorMin);
-  state.budget = std::min(state.budget + settings_.exploration * score, kBudgetMax * score);
+  state.budget = std::min(state.budget + settings_.exploration * score, kChargeMax * score);
   std::optional<std::size_t> due;
   for (std::size_t h = 0; h < hosts_; ++h) {
     if (h == preferred || !hosts[h].candidate || estimates[h].waiting > Millis{}) continue;
@@ -163,9 +164,13 @@ std::optional<std::size_t> Adaptive::explore(std::size_t route, std::size_t pref
   if (!due) return std::nullopt;
   const Millis charge =
       std::clamp(estimates[*due].level - estimates[preferred].level, kChargeMin * score, kChargeMax * score);
+  if (state.free_tries == 0 && state.budget < charge) return std::nullopt;
   // By chance, so that placers that started together do not try together.
-  if (state.budget < charge || rng.below(2) == 0) return std::nullopt;
-  state.budget -= charge;
+  if (rng.below(2) == 0) return std::nullopt;
+  if (state.free_tries > 0)
+    --state.free_tries;
+  else
+    state.budget -= charge;
   return due;
 }
 
@@ -225,7 +230,7 @@ void Adaptive::learn(std::size_t route, std::size_t host, Millis sample, Now now
   if (levels_[cell(route, host)].add(sample, now, settings_.forget_after) == ResponseLevel::Change::None)
     return;
   // The world has changed: what is known of the other hosts may be as old as what was known of this one.
-  routes_[route].budget = std::max(routes_[route].budget, kBudgetMax * levels_[cell(route, host)].level());
+  routes_[route].free_tries = kFreeTries * (hosts_ - 1);
 }
 
 Terms Adaptive::explain(std::size_t route, const RouteInputs& inputs, std::size_t host,

@@ -12,6 +12,8 @@ constexpr float kClip = 3;     // innovations, in deviations
 constexpr float kRestart = 3;  // distance of the recent median, in deviations
 constexpr float kGainMax = 1.0F / 3;
 constexpr float kDeviationMin = 0.02F;  // of the level: a perfectly regular past is no reason to distrust
+constexpr int kOneSided = 8;            // samples in a row on one side of the level that shorten the memory
+constexpr float kOneSidedWeight = 8;    // ... to half, but not below this
 constexpr float kSampleMax = 1e7F;      // ms: almost three hours
 
 double decay(std::chrono::nanoseconds elapsed, Millis forget_after) noexcept {
@@ -43,10 +45,13 @@ ResponseLevel::Change ResponseLevel::add(Millis sample, std::chrono::nanoseconds
 
   const float gain = std::min(kGainMax, 1 / (std::min(kept, kWeightMax - 1) + 1));
   const float usual = std::max(deviation_, kDeviationMin * level_);
+  const int side = x > level_ ? 1 : -1;
+  run_ = static_cast<std::int8_t>(run_ * side > 0 ? std::clamp(run_ + side, -100, 100) : side);
   const float innovation = std::clamp(x - level_, -kClip * usual, kClip * usual);
   level_ += gain * innovation;
   deviation_ += gain * (std::abs(innovation) - deviation_);
   weight_ = std::min(kept + 1, kWeightMax);
+  if (std::abs(run_) >= kOneSided) weight_ = std::max(weight_ / 2, std::min(weight_, kOneSidedWeight));
 
   const float recent = recent_median();
   if (std::abs(recent - level_) <= kRestart * std::max(deviation_, kDeviationMin * level_))
@@ -66,9 +71,13 @@ Millis ResponseLevel::scatter() const noexcept {
 }
 
 float ResponseLevel::recent_median() const noexcept {
-  std::array<float, kRecent> sorted = recent_;
-  const auto end = sorted.begin() + recent_count_;
-  std::sort(sorted.begin(), end);
+  std::array<float, kRecent> sorted{};
+  for (std::size_t i = 0; i < recent_count_; ++i) {
+    std::size_t at = i;
+    for (; at > 0 && sorted[at - 1] > recent_[i]; --at)
+      sorted[at] = sorted[at - 1];
+    sorted[at] = recent_[i];
+  }
   const std::size_t middle = recent_count_ / 2U;
   return recent_count_ % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }

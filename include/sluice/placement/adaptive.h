@@ -96,6 +96,7 @@ class Adaptive {
   struct Route {
     std::int32_t preferred = -1;
     Millis budget{};  // response time that may be spent on exploring
+    std::size_t free_tries = 0;
     Now decided_at{};
     bool decided = false;
   };

@@ -19,20 +19,20 @@ enum class UpstreamConnection { Reused, PerRequest };
 // What is known of a route, whatever the host.
 struct RouteInputs {
   // Calls on the longest chain of dependent queries; parallel calls count once. Unknown: nullopt.
-  std::optional<double> n_serial;
+  std::optional<double> n_serial{};
   UpstreamConnection upstream = UpstreamConnection::Reused;
 };
 
 // What is known of one host for one route. A nullopt is a term that nobody has measured, or whose
 // measurement is too old or too thin: which, is the caller's judgement.
 struct HostInputs {
-  bool candidate = true;           // up and not draining: only candidates are chosen
-  std::optional<Millis> client;    // round trip to the host, as a TCP connect takes it
-  std::optional<Millis> path;      // median of a request for the health page over a kept connection
-  std::optional<Millis> connect;   // median of a TCP connect
-  std::optional<Millis> sql;       // median of one SELECT 1 from the host on the route's target
-  std::optional<Millis> residual;  // residual(c, route) of the calibration; may be negative
-  Millis dependencies{};           // sum over further dependencies of n_serial x round trip
+  bool candidate = true;             // up and not draining: only candidates are chosen
+  std::optional<Millis> client{};    // round trip to the host, as a TCP connect takes it
+  std::optional<Millis> path{};      // median of a request for the health page over a kept connection
+  std::optional<Millis> connect{};   // median of a TCP connect
+  std::optional<Millis> sql{};       // median of one SELECT 1 from the host on the route's target
+  std::optional<Millis> residual{};  // residual(c, route) of the calibration; may be negative
+  Millis dependencies{};             // sum over further dependencies of n_serial x round trip
 };
 
 // The terms of one host's score: what `explain` shows. The score is their sum.

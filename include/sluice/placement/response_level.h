@@ -41,6 +41,7 @@ class ResponseLevel {
 
   std::array<float, kRecent> recent_{};
   std::uint8_t recent_count_ = 0, recent_next_ = 0;
+  std::int8_t run_ = 0;  // samples in a row above the level, or, negative, below
   float level_ = 0;
   float deviation_ = 0;  // mean absolute deviation, clipped
   float weight_ = 0;     // at last_at_
