@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "admin/text.h"
+#include "base/utf8.h"
 
 namespace sluice::admin {
 namespace {
@@ -94,7 +95,7 @@ class Lexer {
 }  // namespace
 
 std::variant<std::vector<Tokens>, SqlError> split_statements(std::string_view text) {
-  if (!valid_utf8(text)) return SqlError{"22021", "invalid byte sequence for encoding \"UTF8\"", {}, {}};
+  if (!is_utf8(text)) return SqlError{"22021", "invalid byte sequence for encoding \"UTF8\"", {}, {}};
   std::vector<Tokens> statements;
   Tokens current;
   Lexer lexer(text);

@@ -8,8 +8,6 @@ namespace sluice::admin {
 // Names and keywords compare without regard to ASCII case.
 bool same_word(std::string_view a, std::string_view b) noexcept;
 
-bool valid_utf8(std::string_view text) noexcept;
-
 // The text itself where every client can display it: bytes that are no UTF-8, and zero bytes, become '?'.
 // Names of users, databases and applications come from clients and may hold anything.
 std::string displayable(std::string_view text);
