@@ -36,25 +36,8 @@ FrontendKind frontend_kind(char type) noexcept {
 
 }  // namespace
 
-SessionTracker::FrontendScan SessionTracker::on_frontend(ByteView bytes, TimePoint now) {
-  if (frontend_end_ != FrontendEnd::None) return {0, frontend_end_};
-  const std::size_t given_bytes = bytes.size();
-  while (!bytes.empty()) {
-    if (!frontend_.in_body()) {
-      if (frontend_.at_boundary() && bytes.front() == std::byte{'X'}) {
-        frontend_end_ = FrontendEnd::Terminate;
-        return {given_bytes - bytes.size(), frontend_end_};
-      }
-      if (!frontend_.take_header(bytes)) break;
-      if (!frontend_.length_valid() || frontend_kind(frontend_.type()) == FrontendKind::Invalid) {
-        frontend_end_ = FrontendEnd::Malformed;
-        return {given_bytes - bytes.size(), frontend_end_};
-      }
-    }
-    frontend_.take_body(bytes);
-    if (!frontend_.in_body()) on_frontend_message(frontend_.type(), now);
-  }
-  return {given_bytes, FrontendEnd::None};
+bool SessionTracker::frontend_type_valid(char type) noexcept {
+  return frontend_kind(type) != FrontendKind::Invalid;
 }
 
 void SessionTracker::on_frontend_message(char type, TimePoint now) {

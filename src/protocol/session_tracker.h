@@ -52,10 +52,25 @@ class SessionTracker {
     std::size_t forward_bytes;
     FrontendEnd end;
   };
-  FrontendScan on_frontend(ByteView bytes, TimePoint now);
+  // Observer: on_piece(char type, ByteView piece, bool complete, TimePoint now), each piece of a message's
+  // body; complete: the message's last one. A message without a body has one empty piece.
+  template <class Observer>
+  FrontendScan on_frontend(ByteView bytes, TimePoint now, Observer& observer);
+  FrontendScan on_frontend(ByteView bytes, TimePoint now) {
+    struct {
+      void on_piece(char, ByteView, bool, TimePoint) noexcept {}
+    } nobody;
+    return on_frontend(bytes, now, nobody);
+  }
 
+  // A ReadyForQuery. idle: nothing else is outstanding.
+  struct Ready {
+    char status;
+    bool idle;
+    TimePoint at;
+  };
   // Observer: on_sample(std::chrono::nanoseconds service, SampleKind), on_error(const ErrorClass&),
-  // on_ready(char status), on_transaction_end(std::chrono::nanoseconds since its first message). Not
+  // on_ready(const Ready&), on_transaction_end(std::chrono::nanoseconds since its first message). Not
   // re-entrant. After garbage (backend_malformed()) nothing is looked at any more.
   template <class Observer>
   void on_backend(ByteView bytes, TimePoint now, Observer& observer);
@@ -105,6 +120,7 @@ class SessionTracker {
     bool transaction_ended = false;
   };
 
+  static bool frontend_type_valid(char type) noexcept;
   void on_frontend_message(char type, TimePoint now);
   void on_request(Request request, TimePoint now);
   Effect on_backend_message(char type);
@@ -141,6 +157,30 @@ class SessionTracker {
   ErrorScanner error_;
   OutstandingQueue outstanding_;
 };
+
+template <class Observer>
+SessionTracker::FrontendScan SessionTracker::on_frontend(ByteView bytes, TimePoint now, Observer& observer) {
+  if (frontend_end_ != FrontendEnd::None) return {0, frontend_end_};
+  const std::size_t given_bytes = bytes.size();
+  while (!bytes.empty()) {
+    if (!frontend_.in_body()) {
+      if (frontend_.at_boundary() && bytes.front() == std::byte{'X'}) {
+        frontend_end_ = FrontendEnd::Terminate;
+        return {given_bytes - bytes.size(), frontend_end_};
+      }
+      if (!frontend_.take_header(bytes)) break;
+      if (!frontend_.length_valid() || !frontend_type_valid(frontend_.type())) {
+        frontend_end_ = FrontendEnd::Malformed;
+        return {given_bytes - bytes.size(), frontend_end_};
+      }
+    }
+    const ByteView piece = frontend_.take_body(bytes);
+    const bool complete = !frontend_.in_body();
+    observer.on_piece(frontend_.type(), piece, complete, now);
+    if (complete) on_frontend_message(frontend_.type(), now);
+  }
+  return {given_bytes, FrontendEnd::None};
+}
 
 template <class Observer>
 void SessionTracker::on_backend(ByteView bytes, TimePoint now, Observer& observer) {
@@ -181,7 +221,7 @@ void SessionTracker::on_backend(ByteView bytes, TimePoint now, Observer& observe
       }
       work_start_ = now;
       owed_since_ = now;
-      observer.on_ready(status_);
+      observer.on_ready(Ready{status_, outstanding_.empty(), now});
     }
   }
 }

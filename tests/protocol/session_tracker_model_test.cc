@@ -138,7 +138,7 @@ struct Seen {
     ++(kind == SampleKind::Completed ? completed : failed);
   }
   void on_error(const ErrorClass&) { ++errors; }
-  void on_ready(char) { ++ready; }
+  void on_ready(const SessionTracker::Ready&) { ++ready; }
   void on_transaction_end(std::chrono::nanoseconds duration) { EXPECT_GE(duration, 0ns); }
 };
 

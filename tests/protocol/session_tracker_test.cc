@@ -25,7 +25,7 @@ struct Seen {
     kinds += kind == SampleKind::Completed ? 'c' : 'f';
   }
   void on_error(const ErrorClass& error) { errors.push_back(error); }
-  void on_ready(char status) { statuses += status; }
+  void on_ready(const SessionTracker::Ready& ready) { statuses += ready.status; }
   void on_transaction_end(std::chrono::nanoseconds duration) { transactions.push_back(duration); }
 };
 
@@ -473,6 +473,37 @@ TEST(SessionTracker, KeepsALongBatchAsOneRunAndAPipelineOfManySyncsBounded) {
   }
   EXPECT_TRUE(pipeline.tracker.clean_for_reuse());
   EXPECT_FALSE(pipeline.tracker.full());
+}
+
+struct Bodies {
+  std::vector<std::string> seen;  // type and body
+  std::string body;
+  void on_piece(char type, ByteView piece, bool complete, SessionTracker::TimePoint) {
+    body += as_text(piece);
+    if (complete) seen.push_back(type + std::exchange(body, ""));
+  }
+};
+
+TEST(SessionTracker, ShowsEachBodyWhereverTheBytesAreCut) {
+  const Bytes bytes = Session::client_bytes("PBSHQ");
+  for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
+    SessionTracker tracker;
+    Bodies bodies;
+    tracker.on_frontend(ByteView(bytes).first(cut), {}, bodies);
+    tracker.on_frontend(ByteView(bytes).subspan(cut), {}, bodies);
+    EXPECT_EQ(bodies.seen, (std::vector<std::string>{"Pbody", "Bbody", "S", "H", "Qbody"})) << cut;
+  }
+}
+
+TEST(SessionTracker, SaysWithReadyForQueryWhetherAllIsAnswered) {
+  struct : Seen {
+    std::string idle;
+    void on_ready(const SessionTracker::Ready& ready) { idle += ready.idle ? 'y' : 'n'; }
+  } seen;
+  SessionTracker tracker;
+  tracker.on_frontend(Session::client_bytes("QQ"), {});
+  tracker.on_backend(Session::server_bytes("CZCZ"), {}, seen);
+  EXPECT_EQ(seen.idle, "ny");
 }
 
 }  // namespace

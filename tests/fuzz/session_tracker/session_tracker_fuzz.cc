@@ -16,7 +16,7 @@ struct Counts {
     ++samples;
   }
   void on_error(const sluice::protocol::ErrorClass&) { ++errors; }
-  void on_ready(char) { ++ready; }
+  void on_ready(const SessionTracker::Ready&) { ++ready; }
   void on_transaction_end(std::chrono::nanoseconds) { ++transactions; }
   bool operator==(const Counts&) const = default;
 };
