@@ -1,0 +1,184 @@
+#include "trace/session_calls.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace sluice::trace {
+namespace {
+
+constexpr std::size_t kHeadBytesMax = 2 * StatementCapture::kNameBytesMax + 2;
+
+std::uint64_t key_of(std::string_view name) noexcept {
+  return std::hash<std::string_view>{}(name.substr(0, StatementCapture::kNameBytesMax));
+}
+
+// The text up to the first zero byte, which it takes off the front with it; all of it without one.
+std::string_view take_text(std::string_view& rest) noexcept {
+  const std::size_t end = std::min(rest.find('\0'), rest.size());
+  const std::string_view text = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return text;
+}
+
+}  // namespace
+
+void SessionCalls::on_statement(char type, ByteView piece, bool complete) {
+  if (complete && !capture_) [[likely]] {
+    std::string_view rest = as_text(piece);
+    const std::string_view name = type == 'P' ? take_text(rest) : std::string_view();
+    const std::string_view text = take_text(rest);
+    return on_text(type, name, text, text);
+  }
+  if (!capture_) capture_ = std::make_unique<StatementCapture>(type);
+  capture_->add(as_text(piece));
+  if (!complete) return;
+  on_text(type, capture_->name(), capture_->front(), capture_->back());
+  capture_.reset();
+}
+
+void SessionCalls::on_text(char type, std::string_view name, std::string_view front, std::string_view back) {
+  Place place;
+  if (begins_with_comment(front) || ends_with_comment(back)) [[unlikely]] {
+    Tags tags = read_comments(front, back);
+    if (!tags.empty()) {
+      if (!state_) state_ = std::make_unique<State>();
+      place = {tags.route.empty() ? RouteName() : shared_name(tags.route), tags.trace};
+      if (!place.route && place.trace == state_->last.trace) place.route = state_->last.route;
+    }
+  }
+  if (!state_) [[likely]]
+    return;
+  // A Query ends the unnamed statement.
+  const std::uint64_t key = key_of(name);
+  if (!place.route) {
+    state_->statements.erase(key);
+    return;
+  }
+  if (type == 'P') {
+    auto& statements = state_->statements;
+    if (statements.size() >= kStatementsMax && !statements.contains(key))
+      statements.erase(statements.begin());
+    statements.insert_or_assign(key, place);
+  } else {
+    state_->statements.erase(key);
+  }
+  if (place.trace) {
+    state_->last = place;
+    state_->last_at = call_begin_;
+  }
+  Place& own = state_->open.own;
+  if (!own.route || (place.trace && !own.trace)) own = std::move(place);
+}
+
+RouteName SessionCalls::shared_name(std::string_view route) const {
+  if (state_->last.route && *state_->last.route == route) return state_->last.route;
+  return std::make_shared<const std::string>(route);
+}
+
+void SessionCalls::on_name(char type, ByteView piece, bool complete) {
+  std::string_view body = as_text(piece);
+  std::string& head = state_->head;
+  if (!complete || !head.empty()) {
+    head.append(body.substr(0, kHeadBytesMax - std::min(head.size(), kHeadBytesMax)));
+    if (!complete) return;
+    body = head;
+  }
+  if (type == 'B') {
+    take_text(body);  // the portal
+    on_bind(take_text(body));
+  } else if (body.starts_with('S')) {
+    body.remove_prefix(1);
+    state_->statements.erase(key_of(take_text(body)));
+  }
+  head.clear();
+}
+
+void SessionCalls::on_bind(std::string_view statement) {
+  Pending& open = state_->open;
+  if (open.binds) return;
+  const auto found = state_->statements.find(key_of(statement));
+  if (found == state_->statements.end()) return;
+  open.bound = found->second;
+  open.binds = true;
+  open.fresh = state_->last.trace == open.bound.trace && call_begin_ - state_->last_at <= memory_;
+}
+
+void SessionCalls::queue_call() {
+  Pending& open = state_->open;
+  if (state_->pending.size() < kPendingMax) {
+    open.number = sent_;
+    open.begin = call_begin_;
+    state_->pending.push_back(std::move(open));
+  }
+  open = Pending();
+}
+
+void SessionCalls::settle(char status, TimePoint now) {
+  State& state = *state_;
+  if (!state.pending.empty() && state.pending.front().number == answered_) {
+    const Pending call = std::move(state.pending.front());
+    state.pending.pop_front();
+    place_call(call, status_ != 'I' || status != 'I', now);
+  }
+  if (status != 'I') return;
+  state.block = Place();
+  held_count_ = 0;
+}
+
+void SessionCalls::place_call(const Pending& call, bool in_block, TimePoint now) {
+  State& state = *state_;
+  const bool in_trace = in_block && state.block.trace;
+  if (call.own.route && call.own.trace) {
+    if (in_block) {
+      state.block = call.own;
+      join_held();
+    }
+    return report(call.own, call.begin, now, failed_);
+  }
+  if (call.own.route) {
+    return report(in_trace ? state.block : call.own, call.begin, now, failed_);
+  }
+  if (call.binds && call.bound.trace) {
+    const bool same = in_trace ? state.block.trace == call.bound.trace : call.fresh;
+    const Place untraced{in_trace ? state.block.route : call.bound.route, TraceId()};
+    return report(same ? (in_trace ? state.block : call.bound) : untraced, call.begin, now, failed_);
+  }
+  if (in_trace) return report(state.block, call.begin, now, failed_);
+  if (call.binds) return report(call.bound, call.begin, now, failed_);
+  if (in_block) hold(call.begin, now);
+}
+
+void SessionCalls::report(const Place& place, TimePoint begin, TimePoint end, bool failed) {
+  Call call;
+  call.trace = place.trace;
+  call.begin = begin;
+  call.end = end;
+  call.response = end - std::max(begin, std::min(ready_at_, end));
+  call.failed = failed;
+  sink_.finished(call, place.route);
+}
+
+void SessionCalls::join_held() {
+  for (std::size_t i = 0; i < held_count_; ++i) {
+    Call call;
+    call.trace = state_->block.trace;
+    call.begin = held_[i].begin;
+    call.end = held_[i].end;
+    call.response = call.end - call.begin;
+    sink_.finished(call, state_->block.route);
+  }
+  held_count_ = 0;
+}
+
+void SessionCalls::hold(TimePoint begin, TimePoint end) noexcept {
+  if (held_count_ == kHeldMax) return;
+  held_[held_count_++] = {begin, end};
+}
+
+void SessionCalls::catch_up() {
+  answered_ = sent_;
+  if (state_) state_->pending.clear();
+}
+
+}  // namespace sluice::trace

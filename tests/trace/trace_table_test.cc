@@ -1,0 +1,102 @@
+#include "trace/trace_table.h"
+
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "trace/call_batch.h"
+
+namespace sluice::trace {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Traces : public testing::Test {
+ protected:
+  void add(std::uint64_t trace, int begin, int end, std::uint32_t host = 0, std::uint64_t route = 0) {
+    Call call;
+    call.trace = {0, trace};
+    call.begin = at(begin);
+    call.end = at(end);
+    table.add(call, host, RouteNumber(route), at(end));
+    ASSERT_TRUE(table.check_invariant());
+  }
+  static TimePoint at(int ms) { return TimePoint(std::chrono::milliseconds(ms)); }
+
+  TraceTable::Settings settings{1s, 4, 1000};
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> closed;  // route, N_serial
+  TraceTable table{settings, [this](RouteNumber route, std::uint32_t n_serial) {
+                     closed.emplace_back(route.value(), n_serial);
+                   }};
+};
+
+TEST_F(Traces, AreClosedOnceNoCallCameForTheIdleTime) {
+  add(1, 0, 10);
+  add(1, 20, 30);
+  table.close_idle(at(1029));
+  EXPECT_TRUE(closed.empty());
+  table.close_idle(at(1030));
+  ASSERT_EQ(closed.size(), 1U);
+  EXPECT_EQ(closed[0].second, 2U);
+  EXPECT_EQ(table.open(), 0U);
+  EXPECT_EQ(table.calls_held(), 0U);
+}
+
+TEST_F(Traces, AreToldApartByTraceHostAndRoute) {
+  add(1, 0, 10, 0, 7);
+  add(1, 20, 30, 1, 7);
+  add(1, 40, 50, 0, 8);
+  add(2, 60, 70, 0, 7);
+  table.close_idle(at(5000));
+  EXPECT_EQ(closed, (std::vector<std::pair<std::uint64_t, std::uint32_t>>{{7, 1}, {7, 1}, {8, 1}, {7, 1}}));
+}
+
+TEST_F(Traces, ThatAreLongestQuietAreClosedEarlyWhenThereAreTooMany) {
+  for (std::uint64_t trace = 1; trace <= 4; ++trace)
+    add(trace, static_cast<int>(trace), static_cast<int>(trace) + 1, 0, trace);
+  add(1, 10, 11, 0, 1);
+  add(5, 12, 13, 0, 5);
+  ASSERT_EQ(closed.size(), 1U);
+  EXPECT_EQ(closed[0].first, 2U);
+  EXPECT_EQ(table.open(), 4U);
+}
+
+TEST_F(Traces, AreClosedEarlyWhenTheirCallsAreTooMany) {
+  settings.calls_max = 100;
+  TraceTable small(settings, [this](RouteNumber route, std::uint32_t n_serial) {
+    closed.emplace_back(route.value(), n_serial);
+  });
+  for (int i = 0; i < 500; ++i) {
+    Call call;
+    call.trace = {0, static_cast<std::uint64_t>(i % 4 + 1)};
+    call.begin = at(i);
+    call.end = at(i + 1);
+    small.add(call, 0, RouteNumber(0), at(i));
+    ASSERT_LE(small.calls_held(), 101U);
+    ASSERT_TRUE(small.check_invariant());
+  }
+  EXPECT_FALSE(closed.empty());
+}
+
+TEST(CallBatcher, NamesEachRouteOnce) {
+  CallBatcher batcher(3);
+  const auto feed = std::make_shared<const std::string>("/feed");
+  const auto list = std::make_shared<const std::string>("/list");
+  batcher.add(Call(), feed, Origin{1, 2});
+  batcher.add(Call(), list, Origin{});
+  EXPECT_FALSE(batcher.full());
+  batcher.add(Call(), std::make_shared<const std::string>("/feed"), Origin{});
+  EXPECT_TRUE(batcher.full());
+  const CallBatch batch = batcher.take();
+  ASSERT_EQ(batch.routes.size(), 2U);
+  ASSERT_EQ(batch.entries.size(), 3U);
+  EXPECT_EQ(batch.entries[0].route, batch.entries[2].route);
+  EXPECT_EQ(batch.entries[0].origin, (Origin{1, 2}));
+  EXPECT_TRUE(batcher.empty());
+  batcher.add(Call(), list, Origin{});
+  EXPECT_EQ(batcher.take().routes.size(), 1U);
+}
+
+}  // namespace
+}  // namespace sluice::trace
