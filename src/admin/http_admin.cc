@@ -59,6 +59,14 @@ asio::awaitable<HttpResponse> HttpAdmin::answer(http::PageRequest request) {
       const auto snapshot = co_await gather(Part::State);
       co_return snapshot ? ready_response(snapshot->state) : error_response(504);
     }
+    case Page::Profile: {
+      auto snapshot = co_await gather(Part::Profile);
+      if (!snapshot) co_return error_response(504);
+      HttpResponse response;
+      response.content_type = "application/json";
+      response.body = std::move(snapshot->profile) + '\n';
+      co_return response;
+    }
     case Page::Unknown:
       break;
   }

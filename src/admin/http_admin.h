@@ -22,6 +22,7 @@ namespace sluice::admin {
 //   /metrics   text for Prometheus
 //   /healthz   200 while the process serves
 //   /readyz    200 while new sessions are taken, else 503 with the reason
+//   /v1/profile  what profile::to_json makes of the router's profile
 //   /v1/VIEW   rows of the console's views as JSON, for instance /v1/replicas, /v1/pools, /v1/decisions
 // Anyone who reaches the address may read all this: it listens on loopback unless told otherwise.
 //

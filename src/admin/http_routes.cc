@@ -22,11 +22,13 @@ constexpr PageRow kPages[] = {
     {"/metrics", Page::Metrics, "Metrics in the text format of Prometheus."},
     {"/healthz", Page::Health, "200 while the process serves."},
     {"/readyz", Page::Ready, "200 while new sessions are taken, else 503 and why not."},
+    {"/v1/profile", Page::Profile,
+     "The profile: hosts, servers, round trips, routes, with their ages. JSON."},
 };
 
 // Without a login only what says little about people and stays small: clients, servers, users and options are
 // for the console.
-constexpr std::string_view kViews[] = {"REPLICAS", "CLASSES", "HOSTS",     "POOLS", "DECISIONS",
+constexpr std::string_view kViews[] = {"REPLICAS", "CLASSES", "HOSTS",     "RTT",   "POOLS",  "DECISIONS",
                                        "STATS",    "LISTS",   "DATABASES", "STATE", "VERSION"};
 constexpr std::string_view kApi = "/v1/";
 

@@ -14,7 +14,7 @@ namespace sluice::admin {
 using HttpResponse = http::Page;
 
 // What a path stands for.
-enum class Page { Index, Metrics, Health, Ready, Unknown };
+enum class Page { Index, Metrics, Health, Ready, Profile, Unknown };
 using Route = std::variant<Page, const View*>;
 Route find_route(std::string_view path);
 

@@ -26,6 +26,8 @@ enum class Part {
   Servers,
   Pools,
   Hosts,
+  Rtt,
+  Profile,
   Decisions,
   Stats,
   Lists,
@@ -110,7 +112,19 @@ struct HostRow {
   std::string name, networks;  // networks as configured, comma separated
   std::int64_t sessions = 0;
   std::optional<Micros> rtt, rtt_min;            // client leg, from the kernel's TCP_INFO
+  std::optional<Micros> rtt_deviation;           //
+  std::int64_t rtt_samples = 0;                  // sockets read so far
   std::optional<std::chrono::milliseconds> age;  // since it was measured
+};
+
+// What one SELECT 1 costs from a host on a server.
+struct RttRow {
+  std::string host, server;
+  std::optional<Micros> rtt;                     // of the legs, or of the calibration; empty: unknown
+  std::optional<Micros> client_leg, server_leg;  // empty: not measured
+  std::string source;                            // "measured", "calibrated", ""
+  std::optional<std::chrono::milliseconds> age;  // of the older leg
+  std::int64_t samples = 0;                      // of the leg with fewer
 };
 
 struct RoleChangeRow {
@@ -191,6 +205,8 @@ struct Snapshot {
   std::vector<ConnectionRow> clients, servers;
   std::vector<PoolRow> pools;
   std::vector<HostRow> hosts;
+  std::vector<RttRow> rtt;
+  std::string profile;                 // JSON of profile::to_json
   std::vector<DecisionRow> decisions;  // the last thousand
   std::vector<StatsRow> stats;
   ListsRow lists;

@@ -64,9 +64,24 @@ View hosts_view() {
   return list_view<H>(
       "HOSTS", "Compute hosts that clients come from.", Part::Hosts, &Snapshot::hosts,
       {column<&H::name>("name"), column<&H::networks>("networks"), column<&H::sessions>("sessions"),
-       column<&H::rtt>("rtt_us", "Smoothed round trip to its clients, microseconds."),
+       column<&H::rtt>("rtt_us", "Round trip to its clients, microseconds: median over their sockets."),
        column<&H::rtt_min>("rtt_min_us", "Shortest round trip."),
-       column<&H::age>("measured_ms_ago", "Age of both.")});
+       column<&H::rtt_deviation>("rtt_deviation_us", "Mean deviation, delayed acknowledgements included."),
+       column<&H::rtt_samples>("rtt_samples", "Sockets read so far."),
+       column<&H::age>("measured_ms_ago", "Age of these.")});
+}
+
+View rtt_view() {
+  using R = RttRow;
+  return list_view<R>(
+      "RTT", "What one SELECT 1 costs from each compute host on each server.", Part::Rtt, &Snapshot::rtt,
+      {column<&R::host>("host"), column<&R::server>("server"),
+       column<&R::rtt>("rtt_us", "Both legs together, microseconds. NULL: not known."),
+       column<&R::client_leg>("client_leg_us", "Between the host's clients and the router."),
+       column<&R::server_leg>("server_leg_us", "Between the router and the server: median of SELECT 1."),
+       column<&R::source>("source", "measured, or calibrated."),
+       column<&R::age>("measured_ms_ago", "Age of the older leg."),
+       column<&R::samples>("samples", "Of the leg with fewer.")});
 }
 
 View decisions_view() {
@@ -99,6 +114,7 @@ std::vector<View> priority_views() {
   views.push_back(replicas_view());
   views.push_back(classes_view());
   views.push_back(hosts_view());
+  views.push_back(rtt_view());
   views.push_back(decisions_view());
   return views;
 }

@@ -68,7 +68,10 @@ std::optional<Admission::Granted> Admission::admit(const SessionTag& tag, policy
   record.time = std::chrono::system_clock::now();
   record.tag = tag;
   const std::lock_guard lock(mutex_);
-  const policy::Decision decision = assignment_.admit({tag.priority, tag.host, std::nullopt}, excluded);
+  policy::Arrival arrival{tag.priority, tag.host, std::nullopt};
+  if (const auto known = round_trips_.find(tag.host); known != round_trips_.end())
+    arrival.round_trips = known->second;
+  const policy::Decision decision = assignment_.admit(arrival, excluded);
   record.number = ++decision_number_;
   record.outcome = decision.outcome;
   record.evidence = decision.evidence;
@@ -121,6 +124,11 @@ void Admission::reconfigure(const policy::PoolConfig& pools, SessionLimits limit
   const std::lock_guard lock(mutex_);
   assignment_.reconfigure(pools);
   set_limits(std::move(limits));
+}
+
+void Admission::set_round_trips(RoundTrips round_trips) {
+  const std::lock_guard lock(mutex_);
+  round_trips_.swap(round_trips);
 }
 
 policy::Snapshot Admission::snapshot() const {

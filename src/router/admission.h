@@ -26,6 +26,9 @@ struct SessionTag {
   std::string host;  // origin host, "" if unknown
 };
 
+// From a host to each replica and back, by ReplicaId; 0 is not known.
+using RoundTrips = std::map<std::string, std::vector<std::chrono::nanoseconds>, std::less<>>;
+
 // How many sessions may be open; 0 means no limit.
 struct SessionLimits {
   std::size_t total = 0;                                               // max_client_conn
@@ -76,6 +79,8 @@ class Admission {
   std::optional<policy::ReplicaId> find_replica(std::string_view name) const;
   std::optional<policy::ClassId> find_class(std::string_view name) const;
   void reconfigure(const policy::PoolConfig& pools, SessionLimits limits);
+  // By the host's name, for the order in which near replicas come first.
+  void set_round_trips(RoundTrips round_trips);
 
   policy::Snapshot snapshot() const;
   std::vector<DecisionRecord> decisions() const;  // oldest first
@@ -90,6 +95,7 @@ class Admission {
 
   mutable std::mutex mutex_;
   policy::Assignment assignment_;
+  RoundTrips round_trips_;
   SessionLimits limits_;
   std::map<policy::ClassId, std::size_t> class_limits_;
   std::size_t total_ = 0;

@@ -44,6 +44,7 @@ Router::Router(std::string config_path, std::shared_ptr<const config::Config> co
       reload_signals_(control_),
       end_signals_(control_),
       sweep_timer_(control_),
+      profile_timer_(control_),
       tasks_(control_.get_executor()) {
   random_bytes(mock_secret_);
 }
@@ -100,6 +101,7 @@ int Router::run() {
   tasks_.spawn("reload signals", handle_reload_signals());
   tasks_.spawn("end signals", handle_end_signals());
   tasks_.spawn("sweep", sweep());
+  tasks_.spawn("profile", publish_profile());
   log::info("ready", {{"version", kVersion},
                       {"threads", shared_->workers.size()},
                       {"replicas", snapshot()->config->replicas.size()},
@@ -191,6 +193,7 @@ void Router::sample(telemetry::Samples& samples) const {
   }
   const auto sessions = admission_->sessions_by_host();
   const std::shared_ptr<const Names> names = telemetry_->names();
+  sample_round_trips(*names, samples);
   for (std::uint32_t i = 0; i < names->hosts.size(); ++i) {
     const auto found = sessions.find(names->hosts[i]);
     samples.set(metric::host_sessions, found == sessions.end() ? 0.0 : static_cast<double>(found->second),

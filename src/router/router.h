@@ -19,12 +19,14 @@
 #include "cluster/monitor.h"
 #include "config/config.h"
 #include "net/task_group.h"
+#include "profile/contents.h"
 #include "router/server_directory.h"
 #include "router/shared.h"
 #include "router/snapshot.h"
 #include "router/telemetry_names.h"
 #include "router/view.h"
 #include "router/worker.h"
+#include "shm/profile_writer.h"
 #include "telemetry/registry.h"
 
 namespace sluice::router {
@@ -48,11 +50,14 @@ class Router {
 
   // For the views; any thread unless said otherwise.
   Shared& shared() noexcept { return *shared_; }
+  const Shared& shared() const noexcept { return *shared_; }
   const telemetry::Registry& telemetry() const noexcept { return *telemetry_; }
   SnapshotPtr snapshot() const;
   asio::io_context& control() noexcept { return control_; }
   admin::StateRow state() const;
   std::optional<cluster::ServerHealth> health(const std::string& server) const;
+  // Who publishes, as of now; contents are profile_contents()'s business.
+  profile::Publication publication() const;
   // On the control thread: all or nothing; see admin::RouterView::reload.
   admin::CommandResult reload();
 
@@ -61,22 +66,30 @@ class Router {
   asio::awaitable<void> handle_end_signals();
   asio::awaitable<void> sweep();
   asio::awaitable<void> drain();
+  // router_profile.cc
+  asio::awaitable<void> publish_profile();
+  void publish_now();
+  RoundTrips round_trips_by_host(const profile::Contents& contents) const;
   void apply(std::shared_ptr<const config::Config> config, Materials materials);
   void watch_servers();
   void server_changed(const cluster::ServerHealth& health);
   telemetry::ServerLabel label_of(const cluster::ServerHealth& health) const;
   void sample(telemetry::Samples& samples) const;
+  void sample_round_trips(const telemetry::Names& names, telemetry::Samples& samples) const;
 
   const std::string config_path_;
   const std::shared_ptr<const config::Config> initial_;
   const std::chrono::system_clock::time_point started_ = std::chrono::system_clock::now();
+  const std::chrono::steady_clock::time_point started_steady_ = std::chrono::steady_clock::now();
   std::array<std::byte, 32> mock_secret_{};
   asio::io_context control_{1};
 
-  mutable std::mutex mutex_;  // of the next three
+  mutable std::mutex mutex_;  // of the next four
   SnapshotPtr snapshot_;
   std::chrono::system_clock::time_point loaded_ = started_;
   std::map<std::string, cluster::ServerHealth> health_;  // by the server's name
+
+  std::uint64_t publications_ = 0;
 
   TelemetryNames names_;
   std::unique_ptr<Admission> admission_;
@@ -90,6 +103,9 @@ class Router {
   asio::signal_set reload_signals_;
   asio::signal_set end_signals_;
   asio::steady_timer sweep_timer_;
+  asio::steady_timer profile_timer_;
+  std::optional<shm::ProfileWriter> profile_writer_;
+  std::string profile_problem_;  // that was logged last
   std::chrono::steady_clock::time_point drain_until_{};
   bool stopped_ = false;
   net::TaskGroup tasks_;

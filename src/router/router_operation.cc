@@ -93,6 +93,7 @@ asio::awaitable<void> Router::drain() {
   co_await monitor_->stop();
   stopped_ = true;
   sweep_timer_.cancel();
+  profile_timer_.cancel();
 }
 
 asio::awaitable<void> Router::sweep() {
@@ -164,6 +165,11 @@ void Router::apply(std::shared_ptr<const config::Config> config, Materials mater
     if (kept == made->servers.end() || !(kept->second.target == server.target)) shared_->pool.drop(id);
   }
   directory_->reconfigure(*made);
+  std::vector<std::string> hosts;
+  for (const config::OriginHost& host : made->config->hosts)
+    hosts.push_back(host.name);
+  shared_->client_legs.keep_only(hosts);
+  profile_timer_.cancel();  // publishes at once what the reload has changed
   monitor_->configure(monitored_servers(*made), monitor_settings(made->options()));
 }
 

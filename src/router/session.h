@@ -11,6 +11,7 @@
 #include "admin/router_view.h"
 #include "net/socket_address.h"
 #include "net/stream.h"
+#include "net/tcp_round_trip.h"
 #include "protocol/error_response.h"
 #include "protocol/session_tracker.h"
 #include "router/admission.h"
@@ -47,6 +48,10 @@ class Session {
 
   SessionId id() const noexcept { return tag_.id; }
   const SessionTag& tag() const noexcept { return tag_; }
+  // What the kernel knows of the way to the client, if it has measured anything since the last call. A system
+  // call.
+  std::optional<net::TcpRoundTrip> take_round_trip();
+  std::chrono::system_clock::duration age() const { return std::chrono::system_clock::now() - connected_at_; }
   bool on_server(ServerId server) const noexcept { return server_ && server_->server == server; }
   bool console() const noexcept { return phase_ == Phase::Console; }
   bool logged_in() const noexcept { return phase_ != Phase::LoggingIn; }
@@ -113,6 +118,7 @@ class Session {
   std::int32_t process_id_ = 0;
   Bytes secret_;
   int cancels_in_flight_ = 0;
+  std::uint32_t acknowledged_ = 0;  // as of the last take_round_trip()
   admin::WallTime connected_at_;
 };
 

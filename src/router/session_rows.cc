@@ -1,5 +1,7 @@
 // What the console shows of a session.
 
+#include <utility>
+
 #include "router/session.h"
 #include "router/worker.h"
 
@@ -67,6 +69,14 @@ std::optional<admin::ConnectionRow> Session::server_row(admin::WallTime now) con
   row.host = tag_.host;
   row.replica = snapshot_->server_name(server_->server);
   return row;
+}
+
+std::optional<net::TcpRoundTrip> Session::take_round_trip() {
+  if (!client_.is_open() || peer_.is_unix) return std::nullopt;
+  const auto measured = net::tcp_round_trip(client_.socket().native_handle());
+  if (!measured || std::exchange(acknowledged_, measured->acknowledged) == measured->acknowledged)
+    return std::nullopt;
+  return measured;
 }
 
 }  // namespace sluice::router

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "router/admission.h"
+#include "router/client_legs.h"
 #include "router/directory.h"
 #include "router/ids.h"
 #include "router/server_pool.h"
@@ -27,6 +28,7 @@ struct Shared {
   Admission& admission;
   ServerPool pool;
   Directory& directory;
+  ClientLegs client_legs;
   std::vector<std::unique_ptr<Worker>> workers;
   std::function<void(ServerId, std::string reason)> server_failed;  // a passive mark for the health checks
 

@@ -7,6 +7,8 @@
 
 #include "config/match.h"
 #include "config/print.h"
+#include "profile/json.h"
+#include "router/profile_contents.h"
 #include "router/router.h"
 
 namespace sluice::router {
@@ -22,6 +24,10 @@ admin::Micros micros(std::chrono::nanoseconds d) {
   return std::chrono::duration_cast<admin::Micros>(d);
 }
 
+std::chrono::milliseconds age_of(std::chrono::steady_clock::time_point then) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - then);
+}
+
 void fill_health(admin::ReplicaRow& row, const std::optional<cluster::ServerHealth>& health) {
   if (!health) return;
   row.in_recovery = health->in_recovery;
@@ -31,9 +37,7 @@ void fill_health(admin::ReplicaRow& row, const std::optional<cluster::ServerHeal
     row.probe_last = micros(health->probe_times.last());
     row.probe_median = micros(health->probe_times.median());
   }
-  if (health->answered)
-    row.age = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
-                                                                    *health->answered);
+  if (health->answered) row.age = age_of(*health->answered);
   row.probe_failures = health->failures_in_row;
   if (!health->status.up) row.last_error = cluster::down_reason_text(health->status.reason);
 }
@@ -169,6 +173,7 @@ std::vector<admin::ConnectionRow> idle_rows(const Snapshot& snapshot,
 std::vector<admin::HostRow> host_rows(Router& router) {
   const SnapshotPtr snapshot = router.snapshot();
   const auto sessions = router.shared().admission.sessions_by_host();
+  const ClientLegs::Legs legs = router.shared().client_legs.all();
   std::vector<admin::HostRow> rows;
   for (const config::OriginHost& host : snapshot->config->hosts) {
     admin::HostRow row;
@@ -177,8 +182,37 @@ std::vector<admin::HostRow> host_rows(Router& router) {
       row.networks += (row.networks.empty() ? "" : ",") + config::to_string(network);
     const auto found = sessions.find(host.name);
     row.sessions = found == sessions.end() ? 0 : static_cast<std::int64_t>(found->second);
+    if (const auto leg = legs.find(host.name); leg != legs.end()) {
+      row.rtt = micros(leg->second.estimate);
+      row.rtt_min = micros(leg->second.minimum);
+      row.rtt_deviation = micros(leg->second.deviation);
+      row.rtt_samples = static_cast<std::int64_t>(leg->second.samples);
+      row.age = age_of(leg->second.measured_at);
+    }
     rows.push_back(std::move(row));
   }
+  return rows;
+}
+
+std::vector<admin::RttRow> rtt_rows(const Router& router) {
+  const profile::Contents contents = profile_contents(router);
+  std::vector<admin::RttRow> rows;
+  for (std::size_t h = 0; h < contents.hosts.size(); ++h)
+    for (std::size_t s = 0; s < contents.servers.size(); ++s) {
+      const profile::Host& host = contents.hosts[h];
+      const profile::Server& server = contents.servers[s];
+      const profile::Rtt& rtt = contents.rtt[h * contents.servers.size() + s];
+      admin::RttRow& row = rows.emplace_back();
+      row.host = host.name;
+      row.server = server.name;
+      if (host.samples > 0) row.client_leg = micros(host.client_leg);
+      if (server.samples > 0) row.server_leg = micros(server.median);
+      if (rtt.source == profile::Rtt::Source::None) continue;
+      row.rtt = micros(rtt.estimate);
+      row.source = rtt.source == profile::Rtt::Source::Measured ? "measured" : "calibrated";
+      row.age = age_of(rtt.measured_at);
+      row.samples = static_cast<std::int64_t>(rtt.samples);
+    }
   return rows;
 }
 
@@ -331,6 +365,9 @@ admin::Snapshot make_snapshot_rows(Router& router, Part part, ConnectionRows con
   if (has(part, Part::Replicas)) rows.replicas = replica_rows(router, connections);
   if (has(part, Part::Classes)) rows.classes = class_rows(router);
   if (has(part, Part::Hosts)) rows.hosts = host_rows(router);
+  if (has(part, Part::Rtt)) rows.rtt = rtt_rows(router);
+  if (has(part, Part::Profile))
+    rows.profile = profile::to_json(live_profile(router), std::chrono::steady_clock::now());
   if (has(part, Part::Decisions)) rows.decisions = decision_rows(router);
   if (has(part, Part::Stats)) rows.stats = stats_rows(router);
   if (has(part, Part::Pools)) rows.pools = pool_rows(connections, idle);

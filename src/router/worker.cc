@@ -227,6 +227,8 @@ asio::awaitable<void> Worker::tick() {
     const auto now = Session::Clock::now();
     for (const auto& [id, session] : sessions_)
       session->tick(now);
+    if (const ClientLegs::Batch readings = leg_sampler_.tick(sessions_, now); !readings.empty())
+      shared_.client_legs.add(readings);
     if (++ticks % 2 == 0) buffers_.trim();
   }
 }

@@ -17,6 +17,7 @@
 #include "net/listener.h"
 #include "net/task_group.h"
 #include "protocol/startup_packet.h"
+#include "router/leg_sampler.h"
 #include "router/session.h"
 #include "router/shared.h"
 #include "router/snapshot.h"
@@ -96,6 +97,7 @@ class Worker {
   std::unordered_map<std::uint64_t, Session*> sessions_;
   std::unordered_map<std::int32_t, Session*> by_process_id_;
   std::atomic<std::size_t> session_count_{0};
+  LegSampler leg_sampler_;
   int cancels_running_ = 0;
   double cancel_tokens_ = 0;
   Session::Clock::time_point cancel_tokens_at_{};

@@ -151,6 +151,11 @@ SLUICE_LABEL_ENUM(ProbeStatistic, "statistic", SLUICE_PROBE_STATISTICS)
   V(Mean, "mean") V(Median, "median") V(P90, "p90")
 SLUICE_LABEL_ENUM(SerialStatistic, "statistic", SLUICE_SERIAL_STATISTICS)
 
+// Of a host's client leg.
+#define SLUICE_LEG_STATISTICS(V) \
+  V(Estimate, "estimate") V(Minimum, "minimum") V(Smoothed, "smoothed") V(Deviation, "deviation")
+SLUICE_LABEL_ENUM(LegStatistic, "statistic", SLUICE_LEG_STATISTICS)
+
 // SQLSTATE classes of PostgreSQL ("PostgreSQL Error Codes"); any other is Other.
 #define SLUICE_SQLSTATE_CLASSES(V) \
   V(C00, "00") V(C01, "01") V(C02, "02") V(C03, "03") V(C08, "08") V(C09, "09") V(C0A, "0A") V(C0B, "0B") \

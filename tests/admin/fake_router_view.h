@@ -109,6 +109,12 @@ class FakeRouterView final : public RouterView {
     host.name = "compute-a";
     host.rtt = Micros(300);
     snapshot.hosts = {host};
+    RttRow rtt;
+    rtt.host = "compute-a";
+    rtt.server = "r0";
+    rtt.rtt = Micros(700);
+    snapshot.rtt = {rtt};
+    snapshot.profile = R"({"publication":{}})";
     DecisionRow decision;
     decision.number = 1;
     decision.time = now();

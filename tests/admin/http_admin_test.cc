@@ -95,8 +95,16 @@ TEST_F(HttpAdminTest, ServesViewsAsJson) {
                 .find(R"("changes":[{"replica":"r0","from":"mixed","to":"premium","kind":"borrow"}])"),
             std::string::npos);
   for (const auto* path :
-       {"/v1/classes", "/v1/hosts", "/v1/stats", "/v1/lists", "/v1/databases", "/v1/version"})
+       {"/v1/classes", "/v1/hosts", "/v1/rtt", "/v1/stats", "/v1/lists", "/v1/databases", "/v1/version"})
     EXPECT_EQ(status(get(path)), "200") << path;
+}
+
+TEST_F(HttpAdminTest, ServesTheProfileAsTheRouterTellsIt) {
+  start();
+  const std::string answer = get("/v1/profile");
+  EXPECT_EQ(status(answer), "200");
+  EXPECT_NE(answer.find("Content-Type: application/json"), std::string::npos);
+  EXPECT_EQ(body(answer), "{\"publication\":{}}\n");
 }
 
 TEST_F(HttpAdminTest, KeepsPeopleAndOptionsBehindTheLogin) {
