@@ -78,13 +78,14 @@ TEST(AdaptiveSimulated, NeverWorseThanTheBestPublishedPolicyWhenNothingChanges) 
       for (const Scenario& scenario : stationary()) {
         SCOPED_TRACE(std::string(scenario.name) + ", " + std::to_string(rate) + " requests/s, outliers " +
                      std::to_string(outliers));
-        Simulated what{.hosts = scenario.hosts, .rate_per_s = rate, .outlier_share = outliers};
+        Simulated what{
+            .hosts = scenario.hosts, .rate_per_s = rate, .duration_s = 40, .outlier_share = outliers};
         const std::vector<double> ours = response_times(simulate(what), kWarmUpSeconds),
                                   best = best_published(what);
         const stats::Interval difference = stats::median_difference(ours, best, {.resamples = 1000});
         // Tries of other hosts move the median a little; what they cost on the mean has a bound of its own.
         EXPECT_LE(difference.low, 0.01 * stats::median(best));
-        if (outliers == 0) {
+        if (outliers == 0 && rate >= 200) {  // else the mean is that of a handful of tries
           EXPECT_LE(mean(ours), 1.06 * mean(best));
         }
       }
