@@ -3,12 +3,18 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "config/placer_config.h"
 #include "config/print.h"
 
 namespace sluice::cli {
 namespace {
 
 int check(const std::string& path) {
+  if (config::is_placer_file(path)) {
+    const config::PlacerLoadOutcome placer = config::load_placer(path);
+    std::cout << config::check_report(placer, path) << std::flush;
+    return placer.config != nullptr && std::cout ? kSuccess : kFailure;
+  }
   const config::LoadOutcome outcome = config::load(path);
   std::cout << config::check_report(outcome, path) << std::flush;
   return outcome.config != nullptr && std::cout ? kSuccess : kFailure;
@@ -27,6 +33,7 @@ void add_check(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("check", "Validate a configuration file and print the effective values");
   command->footer(
+      "The file is the router's, or the placer's if it has the key compute_hosts.\n"
       "Every problem is a line FILE:LINE:COLUMN: SEVERITY: KEY: message. Exit code 1 if any of them is an "
       "error;\n"
       "warnings alone give 0.");

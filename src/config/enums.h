@@ -4,12 +4,14 @@
 #include <string_view>
 #include <utility>
 
+#include "sluice/placement/policy.h"
 #include "sluice/policy/pool_config.h"
 
 namespace sluice::config {
 
 using PolicyName = policy::PolicyKind;
 using ReplicaOrder = policy::ReplicaOrder;
+using PlacementPolicy = placement::Policy;
 
 // How a client proves who it is.
 enum class AuthMethod { Reject, Trust, Cert, Md5, ScramSha256, Passthrough };
@@ -91,6 +93,14 @@ struct EnumWords<TlsProtocols> {
   static constexpr std::array words = {Words<TlsProtocols>{"secure", TlsProtocols::Secure},
                                        Words<TlsProtocols>{"tlsv1.2", TlsProtocols::Tls12},
                                        Words<TlsProtocols>{"tlsv1.3", TlsProtocols::Tls13}};
+};
+
+template <>
+struct EnumWords<PlacementPolicy> {
+  static constexpr std::array words = {Words<PlacementPolicy>{"user_first", PlacementPolicy::UserFirst},
+                                       Words<PlacementPolicy>{"network_only", PlacementPolicy::NetworkOnly},
+                                       Words<PlacementPolicy>{"profiled", PlacementPolicy::Profiled},
+                                       Words<PlacementPolicy>{"adaptive", PlacementPolicy::Adaptive}};
 };
 
 template <class E>

@@ -1,58 +1,9 @@
 #include "config/fields.h"
 
-#include "config/kind_text.h"
+#include "config/field_rows.h"
 
 namespace sluice::config {
 namespace {
-
-std::string bare(std::chrono::seconds value) {
-  return std::to_string(value.count());
-}
-std::string bare(std::chrono::milliseconds value) {
-  return std::to_string(value.count());
-}
-std::string bare(std::uint32_t value) {
-  return std::to_string(value);
-}
-std::string bare(std::uint16_t permissions) {
-  return KindText<kind::FileMode>::print(permissions);
-}
-std::string bare(std::uint64_t value) {
-  return std::to_string(value);
-}
-std::string bare(bool value) {
-  return value ? "1" : "0";
-}
-std::string bare(const std::string& value) {
-  return value;
-}
-std::string bare(Ratio value) {
-  return value.to_string();
-}
-std::string bare(const std::vector<std::string>& value) {
-  std::string out;
-  for (const std::string& text : value)
-    out += (out.empty() ? "" : ",") + text;
-  return out;
-}
-std::string bare(const Networks& value) {
-  std::vector<std::string> texts;
-  for (const Network& network : value)
-    texts.push_back(to_string(network));
-  return bare(texts);
-}
-template <class E>
-requires std::is_enum_v<E> std::string bare(E value) {
-  return std::string(word_of(value));
-}
-
-#define HANDLE(kind_, member)                                                           \
-  [](const Limits& limits) { return KindText<kind::kind_>::expects(limits); },          \
-      [](Record& record, const Node& node, const Limits& limits) {                      \
-        return KindText<kind::kind_>::read(node, limits, record.member);                \
-      },                                                                                \
-      [](const Record& record) { return KindText<kind::kind_>::print(record.member); }, \
-      [](const Record& record) { return bare(record.member); }
 
 struct OptionFields {
   using Record = Options;
@@ -60,16 +11,8 @@ struct OptionFields {
     static const std::vector<Field<Options>> table = [] {
       std::vector<Field<Options>> fields;
       std::string_view group;
-#define GROUP(title) group = title;
-#define X(kind_, name, default_, min, max, apply, secrecy, help) \
-  fields.push_back({group,                                       \
-                    #name,                                       \
-                    {min, max},                                  \
-                    Apply::apply,                                \
-                    Secrecy::secrecy,                            \
-                    Presence::Optional,                          \
-                    help,                                        \
-                    HANDLE(kind_, name)});
+#define GROUP SLUICE_OPTION_GROUP
+#define X SLUICE_OPTION_ROW
 #include "config/options.def"
 #undef X
 #undef GROUP
@@ -79,15 +22,7 @@ struct OptionFields {
   }
 };
 
-#define F(kind_, member, key, default_, min, max, presence, help) \
-  Field<Record>{"",                                               \
-                key,                                              \
-                {min, max},                                       \
-                Apply::OnReload,                                  \
-                Secrecy::Public,                                  \
-                Presence::presence,                               \
-                help,                                             \
-                HANDLE(kind_, member)},
+#define F SLUICE_RECORD_ROW
 
 }  // namespace
 
@@ -173,24 +108,5 @@ std::span<const ListKey> list_keys() {
   };
   return kKeys;
 }
-
-template <class R>
-std::string print_record(const R& record) {
-  static const R defaults{};
-  std::string out = "{";
-  for (const Field<R>& field : fields_of<R>()) {
-    const std::string text = field.print(record);
-    if (field.presence == Presence::Optional && text == field.print(defaults)) continue;
-    out += (out.size() > 1 ? ", " : "") + std::string(field.key) + ": " + text;
-  }
-  return out + "}";
-}
-template std::string print_record(const Listener&);
-template std::string print_record(const Server&);
-template std::string print_record(const PriorityClass&);
-template std::string print_record(const ClassRule&);
-template std::string print_record(const OriginHost&);
-template std::string print_record(const Database&);
-template std::string print_record(const HbaRule&);
 
 }  // namespace sluice::config

@@ -67,6 +67,15 @@ std::span<const ListKey> list_keys();
 
 // One line of YAML flow style, `{name: a, port: 1}`, with the fields that differ from their defaults.
 template <class R>
-std::string print_record(const R& record);
+std::string print_record(const R& record) {
+  static const R defaults{};
+  std::string out = "{";
+  for (const Field<R>& field : fields_of<R>()) {
+    const std::string text = field.print(record);
+    if (field.presence == Presence::Optional && text == field.print(defaults)) continue;
+    out += (out.size() > 1 ? ", " : "") + std::string(field.key) + ": " + text;
+  }
+  return out + "}";
+}
 
 }  // namespace sluice::config

@@ -4,12 +4,30 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sluice/ratio.h"
 
 #include "config/enums.h"
 #include "config/network.h"
+
+namespace sluice::config {
+
+// Names with a time or a number each, in the file's order; names are unique.
+using NamedTimes = std::vector<std::pair<std::string, std::chrono::nanoseconds>>;
+using NamedNumbers = std::vector<std::pair<std::string, double>>;
+
+// Where a route's number of serial calls comes from.
+struct SerialCalls {
+  enum class Source { Profile, Calibrated, Fixed };
+  Source source = Source::Profile;
+  double number = 0;  // of Fixed
+
+  friend bool operator==(const SerialCalls&, const SerialCalls&) = default;
+};
+
+}  // namespace sluice::config
 
 // The kinds of values that rows of options.def and tables/*.def name in their first column. The kind carries
 // the unit. `Value` is the type of the struct's member; `initial` turns the row's default into it.
@@ -66,6 +84,22 @@ struct Fraction {
   static Value initial(std::string_view v);
 };
 
+// A set of keys, each with a time: a bare number is in milliseconds, and fractions are welcome.
+struct Times {
+  using Value = NamedTimes;
+  static Value initial(std::string_view) { return {}; }
+};
+// A set of keys, each with a number.
+struct Numbers {
+  using Value = NamedNumbers;
+  static Value initial(std::string_view) { return {}; }
+};
+// profile, calibrated, or a number.
+struct Serial {
+  using Value = SerialCalls;
+  static Value initial(SerialCalls::Source source) { return {source, 0}; }
+};
+
 template <class E>
 struct Choice {
   using Value = E;
@@ -81,5 +115,6 @@ using NoReplica = Choice<config::NoReplica>;
 using LogLevel = Choice<config::LogLevel>;
 using LogFormat = Choice<config::LogFormat>;
 using TlsProtocols = Choice<config::TlsProtocols>;
+using PlacementPolicy = Choice<config::PlacementPolicy>;
 
 }  // namespace sluice::config::kind

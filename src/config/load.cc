@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <tuple>
 
 #include "config/checks.h"
 #include "config/complete.h"
@@ -10,19 +9,6 @@
 #include "config/yaml_tree.h"
 
 namespace sluice::config {
-namespace {
-
-// The configuration's own file first, by line; then the others, in the order in which they were read.
-void sort_problems(Problems& problems, const std::string& file) {
-  std::stable_sort(problems.begin(), problems.end(), [&](const Problem& a, const Problem& b) {
-    const bool a_other = a.file != file;
-    const bool b_other = b.file != file;
-    if (a_other || b_other) return a_other < b_other;
-    return std::tie(a.line, a.column) < std::tie(b.line, b.column);
-  });
-}
-
-}  // namespace
 
 LoadOutcome load(const std::string& path) {
   const FileText file = read_file(path, kFileBytesMax);

@@ -1,7 +1,6 @@
-#include <cstdint>
-
 #include "config/fields.h"
 #include "config/print.h"
+#include "config/print_sections.h"
 
 namespace sluice::config {
 namespace {
@@ -41,55 +40,6 @@ std::string help_of(std::string_view key) {
   return "";
 }
 
-// One line per paragraph of at most `width` columns behind `prefix`.
-std::string wrapped(std::string_view text, const std::string& prefix, std::size_t width) {
-  std::string out;
-  std::string line = prefix;
-  while (!text.empty()) {
-    const std::size_t space = text.find(' ');
-    const std::string_view word = text.substr(0, space);
-    text = space == text.npos ? std::string_view() : text.substr(space + 1);
-    if (line.size() > prefix.size() && line.size() + 1 + word.size() > width) {
-      out += line + "\n";
-      line = prefix;
-    }
-    line += (line.size() > prefix.size() ? " " : "") + std::string(word);
-  }
-  return out + line + "\n";
-}
-
-constexpr std::size_t kSampleWidth = 100;
-
-template <class R>
-void append_sample_fields(std::string& out) {
-  static const R defaults{};
-  for (const Field<R>& field : fields_of<R>()) {
-    const bool required = field.presence == Presence::Required;
-    const std::string text = field.print(defaults);
-    std::string line =
-        std::string(field.key) + ": " + std::string(field.help) + " (" + field.expects(field.limits);
-    if (required) line += ", required";
-    if (!required && text != "\"\"" && text != "[]") line += ", default " + text;
-    out += wrapped(line + ")", "#   ", kSampleWidth);
-  }
-}
-
-template <class R>
-void append_reference_fields(std::string& out) {
-  static const R defaults{};
-  out += "| key | value | default | what |\n| --- | --- | --- | --- |\n";
-  for (const Field<R>& field : fields_of<R>()) {
-    const std::string text = field.print(defaults);
-    const bool required = field.presence == Presence::Required;
-    const bool empty = text == "\"\"" || text == "[]";
-    out += "| `" + std::string(field.key) + "` | " + field.expects(field.limits) + " | " +
-           (required ? "required"
-            : empty  ? ""
-                     : "`" + text + "`") +
-           " | " + std::string(field.help) + " |\n";
-  }
-}
-
 // Calls `use.template operator()<Record>()` with the record type of a list.
 template <class Use>
 void with_record_of(std::string_view key, const Use& use) {
@@ -115,7 +65,6 @@ void append_sample_section(std::string& out, const Section& section) {
 }  // namespace
 
 std::string sample_file() {
-  static const Options defaults{};
   std::string out =
       "# Sluice: every setting, with its default. `sluice check -c FILE` judges a configuration and prints "
       "the values\n"
@@ -127,22 +76,11 @@ std::string sample_file() {
       "auth_file: userlist.txt.example\n";
   for (const Section& section : kSections)
     append_sample_section(out, section);
-  std::string_view group;
-  for (const Field<Options>& field : fields_of<Options>()) {
-    if (field.group != group) {
-      group = field.group;
-      out += "\n# ---- " + std::string(group) + " " + std::string(88 - group.size(), '-') + "\n";
-    }
-    std::string about = std::string(field.help) + " (" + field.expects(field.limits);
-    if (field.apply == Apply::Restart) about += "; takes a restart";
-    out += "\n" + wrapped(about + ")", "# ", kSampleWidth);
-    out += "#" + std::string(field.key) + ": " + field.print(defaults) + "\n";
-  }
+  append_sample_options<Options>(out);
   return out;
 }
 
 std::string reference_page() {
-  static const Options defaults{};
   std::string out =
       "# Configuration reference\n\n"
       "One YAML file, [conf/sluice.yaml](../../conf/sluice.yaml) with every key in it. This page is printed "
@@ -158,18 +96,7 @@ std::string reference_page() {
       "SIGHUP or `RELOAD` reads the file again: all of it is taken, or nothing. Settings marked *restart* "
       "cannot be\n"
       "changed that way; a file that changes one of them is refused as a whole, and the log says which.\n";
-  std::string_view group;
-  for (const Field<Options>& field : fields_of<Options>()) {
-    if (field.group != group) {
-      group = field.group;
-      out += "\n## " + std::string(group) +
-             "\n\n| key | value | default | takes effect | what |\n| --- | --- | --- | --- | --- |\n";
-    }
-    const std::string text = field.print(defaults);
-    out += "| `" + std::string(field.key) + "` | " + field.expects(field.limits) + " | " +
-           (text == "\"\"" || text == "[]" ? "" : "`" + text + "`") + " | " +
-           (field.apply == Apply::Restart ? "restart" : "reload") + " | " + std::string(field.help) + " |\n";
-  }
+  append_reference_options<Options>(out);
   for (const Section& section : kSections) {
     out += "\n## " + std::string(section.key) + "\n\n" + help_of(section.key) + "\n\n";
     if (section.key == "primary") {

@@ -1,6 +1,7 @@
 #include "config/problem.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace sluice::config {
 
@@ -22,6 +23,15 @@ std::string to_string(const Problem& problem) {
       line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
       '?');
   return line;
+}
+
+void sort_problems(Problems& problems, const std::string& file) {
+  std::stable_sort(problems.begin(), problems.end(), [&](const Problem& a, const Problem& b) {
+    const bool a_other = a.file != file;
+    const bool b_other = b.file != file;
+    if (a_other || b_other) return a_other < b_other;
+    return std::tie(a.line, a.column) < std::tie(b.line, b.column);
+  });
 }
 
 }  // namespace sluice::config

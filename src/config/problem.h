@@ -28,6 +28,9 @@ inline constexpr std::size_t kProblemCountMax = 200;
 
 bool has_errors(const Problems&);
 
+// The configuration's own file first, by line; then the others, in the order in which they were read.
+void sort_problems(Problems&, const std::string& file);
+
 // "sluice.yaml:12:3: error: server_conect_timeout: unknown key; did you mean server_connect_timeout?"
 std::string to_string(const Problem&);
 

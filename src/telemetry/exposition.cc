@@ -102,9 +102,11 @@ void add_sampled(prometheus::MetricFamily& family, const MetricInfo& metric, con
 
 }  // namespace
 
-std::vector<prometheus::MetricFamily> to_families(const Reading& reading, const Samples& samples) {
+std::vector<prometheus::MetricFamily> to_families(const Reading& reading, const Samples& samples,
+                                                  Component component) {
   std::vector<prometheus::MetricFamily> families;
   for (const MetricInfo& metric : metric_table()) {
+    if (metric.component != component && metric.component != Component::Both) continue;
     prometheus::MetricFamily family;
     family.name = "sluice_" + std::string(metric.name);
     family.help = std::string(metric.help);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "sluice/placement/policy.h"
 #include "sluice/policy/decision.h"
 #include "sluice/policy/ids.h"
 
@@ -156,6 +157,24 @@ SLUICE_LABEL_ENUM(SerialStatistic, "statistic", SLUICE_SERIAL_STATISTICS)
   V(Estimate, "estimate") V(Minimum, "minimum") V(Smoothed, "smoothed") V(Deviation, "deviation")
 SLUICE_LABEL_ENUM(LegStatistic, "statistic", SLUICE_LEG_STATISTICS)
 
+// Of the placer: status codes, and why it did not pass a request on.
+#define SLUICE_STATUS_CLASSES(V) \
+  V(S1xx, "1xx") V(S2xx, "2xx") V(S3xx, "3xx") V(S4xx, "4xx") V(S5xx, "5xx") V(None, "none")
+SLUICE_LABEL_ENUM(StatusClass, "status", SLUICE_STATUS_CLASSES)
+
+#define SLUICE_PLACER_REFUSALS(V) \
+  V(Malformed, "malformed") V(TooLarge, "too_large") V(HeaderTimeout, "header_timeout") \
+  V(BodyTimeout, "body_timeout") V(MaxConnections, "max_connections") V(TlsFailed, "tls_failed") \
+  V(NoHost, "no_host") V(HostFailed, "host_failed") V(HostTimeout, "host_timeout") \
+  V(WriteStall, "write_stall") V(ClientLeft, "client_left") V(Shutdown, "shutdown")
+SLUICE_LABEL_ENUM(PlacerRefusal, "reason", SLUICE_PLACER_REFUSALS)
+
+#define SLUICE_HOST_FAILURES(V) \
+  V(Connect, "connect") V(ConnectTimeout, "connect_timeout") V(NoAnswer, "no_answer") \
+  V(HeaderTimeout, "header_timeout") V(BodyTimeout, "body_timeout") V(Malformed, "malformed") \
+  V(Truncated, "truncated") V(WriteStall, "write_stall") V(Status5xx, "status_5xx")
+SLUICE_LABEL_ENUM(HostFailure, "reason", SLUICE_HOST_FAILURES)
+
 // SQLSTATE classes of PostgreSQL ("PostgreSQL Error Codes"); any other is Other.
 #define SLUICE_SQLSTATE_CLASSES(V) \
   V(C00, "00") V(C01, "01") V(C02, "02") V(C03, "03") V(C08, "08") V(C09, "09") V(C0A, "0A") V(C0B, "0B") \
@@ -179,6 +198,26 @@ struct LabelTraits<policy::Outcome> {
   static std::size_t index(policy::Outcome v) noexcept { return static_cast<std::size_t>(v); }
   static std::string_view value(std::size_t index) noexcept {
     return policy::outcome_name(policy::kOutcomes[index]);
+  }
+};
+template <>
+struct LabelTraits<placement::Policy> {
+  static constexpr Dimension kDimension = Dimension::Fixed;
+  static constexpr std::string_view kName = "policy";
+  static constexpr std::size_t kCount = placement::kPolicies.size();
+  static std::size_t index(placement::Policy v) noexcept { return static_cast<std::size_t>(v); }
+  static std::string_view value(std::size_t index) noexcept {
+    return placement::policy_name(placement::kPolicies[index]);
+  }
+};
+template <>
+struct LabelTraits<placement::Missing> {
+  static constexpr Dimension kDimension = Dimension::Fixed;
+  static constexpr std::string_view kName = "missing";
+  static constexpr std::size_t kCount = placement::kMissing.size();
+  static std::size_t index(placement::Missing v) noexcept { return static_cast<std::size_t>(v); }
+  static std::string_view value(std::size_t index) noexcept {
+    return placement::missing_name(placement::kMissing[index]);
   }
 };
 template <>

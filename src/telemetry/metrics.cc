@@ -28,8 +28,16 @@ struct LabelInfos<LabelList<L...>> {
 #define L(...) LabelList<__VA_ARGS__>
 constexpr std::array<MetricInfo, kMetricCount> kTable = {{
 #define M(kind, name, unit, labels, help) \
-  {MetricId::name, Kind::kind, #name, unit, help, LabelInfos<labels>::kInfos},
+  {MetricId::name, COMPONENT, Kind::kind, #name, unit, help, LabelInfos<labels>::kInfos},
+#define COMPONENT Component::Router
 #include "telemetry/metrics.def"
+#undef COMPONENT
+#define COMPONENT Component::Placer
+#include "telemetry/placer_metrics.def"
+#undef COMPONENT
+#define COMPONENT Component::Both
+#include "telemetry/common_metrics.def"
+#undef COMPONENT
 #undef M
 }};
 #undef L

@@ -20,12 +20,12 @@ enum class Kind : std::uint8_t { Counter, TimeCounter, Gauge, Sampled, Histogram
 
 enum class MetricId : std::uint16_t {
 #define M(kind, name, unit, labels, help) name,
-#include "telemetry/metrics.def"
+#include "telemetry/all_metrics.def"
 #undef M
 };
 inline constexpr std::size_t kMetricCount = 0
 #define M(kind, name, unit, labels, help) +1
-#include "telemetry/metrics.def"
+#include "telemetry/all_metrics.def"
 #undef M
     ;
 
@@ -44,7 +44,7 @@ struct LabelList {
 namespace metric {
 #define L(...) LabelList<__VA_ARGS__>
 #define M(kind, name, unit, labels, help) inline constexpr labels::RowOf<Kind::kind> name{MetricId::name};
-#include "telemetry/metrics.def"
+#include "telemetry/all_metrics.def"
 #undef M
 #undef L
 }  // namespace metric
@@ -56,8 +56,11 @@ struct LabelInfo {
   std::size_t count;                                // Fixed only
   std::string_view (*value)(std::size_t) noexcept;  // Fixed only
 };
+// Which daemon exports a metric.
+enum class Component : std::uint8_t { Router, Placer, Both };
 struct MetricInfo {
   MetricId id;
+  Component component;
   Kind kind;
   std::string_view name, unit, help;
   std::span<const LabelInfo> labels;

@@ -79,19 +79,27 @@ std::string seconds_text(std::uint64_t ns) {
   return fraction.empty() ? digits : digits + "." + fraction;
 }
 
+void append_table(std::string& out, std::string_view title, Component component) {
+  out += "\n## " + std::string(title) +
+         "\n\n| metric | kind | unit | labels | meaning |\n| --- | --- | --- | --- | --- |\n";
+  for (const MetricInfo& metric : metric_table()) {
+    if (metric.component != component) continue;
+    out += "| `sluice_" + std::string(metric.name) + "` | " + std::string(kind_name(metric.kind)) + " | " +
+           std::string(metric.unit) + " | " + labels_of(metric) + " | " + std::string(metric.help) + " |\n";
+  }
+}
+
 }  // namespace
 
 std::string metrics_reference() {
   std::string out =
       "# Metrics\n\n"
       "Served by the HTTP admin port under `/metrics` in Prometheus's text format.\n"
-      "This page is written from `src/telemetry/metrics.def`; a test fails when they differ\n"
-      "(`SLUICE_REGENERATE=1` in its environment rewrites the page).\n\n"
-      "| metric | kind | unit | labels | meaning |\n| --- | --- | --- | --- | --- |\n";
-  for (const MetricInfo& metric : metric_table()) {
-    out += "| `sluice_" + std::string(metric.name) + "` | " + std::string(kind_name(metric.kind)) + " | " +
-           std::string(metric.unit) + " | " + labels_of(metric) + " | " + std::string(metric.help) + " |\n";
-  }
+      "This page is written from the tables in `src/telemetry`; a test fails when they differ\n"
+      "(`SLUICE_REGENERATE=1` in its environment rewrites the page).\n";
+  append_table(out, "Of router and placer", Component::Both);
+  append_table(out, "Of the router", Component::Router);
+  append_table(out, "Of the placer", Component::Placer);
   out += "\nSeries with two labels, and histograms, appear once they have counted something.\n";
   out += "Label values come from the configuration, routes excepted; the number of each is bounded.\n\n";
   out += "## Label values\n\n| label | of | values |\n| --- | --- | --- |\n";

@@ -7,7 +7,8 @@
 
 namespace sluice::telemetry {
 
-Registry::Registry(Names names) : names_(std::make_shared<const Names>(std::move(names))) {}
+Registry::Registry(Names names, Component component)
+    : component_(component), names_(std::make_shared<const Names>(std::move(names))) {}
 
 ThreadMetrics& Registry::add_thread() {
   const std::lock_guard lock(mutex_);
@@ -66,7 +67,7 @@ std::vector<prometheus::MetricFamily> Registry::Collect() const {
               std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count());
   for (const auto& sampler : samplers)
     sampler(samples);
-  return to_families(read(), samples);
+  return to_families(read(), samples, component_);
 }
 
 std::string Registry::exposition() const {

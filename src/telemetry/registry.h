@@ -38,7 +38,8 @@ class Samples {
 // of the new names. Nothing counted is lost: threads keep their totals, ids keep their names.
 class Registry final : public prometheus::Collectable {
  public:
-  explicit Registry(Names names);
+  // `component`: whose metrics are exported.
+  explicit Registry(Names names, Component component = Component::Router);
 
   // The object lives as long as the registry, also after its thread has ended.
   ThreadMetrics& add_thread();
@@ -58,6 +59,7 @@ class Registry final : public prometheus::Collectable {
   std::string exposition() const;
 
  private:
+  const Component component_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Names> names_;
   std::vector<std::unique_ptr<ThreadMetrics>> threads_;
