@@ -27,6 +27,7 @@ enum class Part {
   Pools,
   Hosts,
   Rtt,
+  Routes,
   Profile,
   Decisions,
   Stats,
@@ -127,6 +128,18 @@ struct RttRow {
   std::int64_t samples = 0;                      // of the leg with fewer
 };
 
+struct RouteRow {
+  std::string name;
+  std::string priority_class;  // of most of its calls
+  std::int64_t requests = 0;   // seen to their end
+  std::optional<double> n_serial_mean, n_serial_median, n_serial_p90;
+  double untraced_share = 0;  // of its calls, in [0, 1]
+  bool usable = false;        // whether N_serial is to be relied on
+  std::int64_t calls = 0, errors = 0;
+  std::optional<Micros> response_median, response_p95;  // of calls
+  std::chrono::milliseconds age{};                      // since it was last seen
+};
+
 struct RoleChangeRow {
   std::string replica, from, to, kind;  // kind: "borrow" or "return"
 };
@@ -206,7 +219,8 @@ struct Snapshot {
   std::vector<PoolRow> pools;
   std::vector<HostRow> hosts;
   std::vector<RttRow> rtt;
-  std::string profile;                 // JSON of profile::to_json
+  std::string profile;  // JSON of profile::to_json
+  std::vector<RouteRow> routes;
   std::vector<DecisionRow> decisions;  // the last thousand
   std::vector<StatsRow> stats;
   ListsRow lists;

@@ -1,3 +1,7 @@
+#include <array>
+#include <cmath>
+#include <cstdio>
+
 #include "admin/view_builder.h"
 
 namespace sluice::admin {
@@ -84,6 +88,42 @@ View rtt_view() {
        column<&R::samples>("samples", "Of the leg with fewer.")});
 }
 
+// Two digits are what a mean of hundreds of requests deserves.
+Cell decimal(std::optional<double> value) {
+  if (!value) return {};
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f", *value);
+  return std::string(text.data());
+}
+Cell whole(std::optional<double> value) {
+  return value ? Cell(static_cast<std::int64_t>(std::llround(*value))) : Cell();
+}
+
+View routes_view() {
+  using R = RouteRow;
+  return list_view<R>(
+      "ROUTES", "Routes that queries name in their sqlcommenter comments.", Part::Routes, &Snapshot::routes,
+      {column<&R::name>("name"), column<&R::priority_class>("class", "Of most of its calls."),
+       column<&R::requests>("requests", "Traces of it, seen to their end."),
+       computed<R>(
+           "n_serial_mean", ColumnType::Text,
+           "N_serial: the longest chain of a request's calls, one after another; recent requests count most.",
+           [](const R& r) { return decimal(r.n_serial_mean); }),
+       computed<R>("n_serial_median", ColumnType::Int8, "Median of N_serial.",
+                   [](const R& r) { return whole(r.n_serial_median); }),
+       computed<R>("n_serial_p90", ColumnType::Int8, "90th percentile.",
+                   [](const R& r) { return whole(r.n_serial_p90); }),
+       computed<R>("untraced", ColumnType::Text, "Share of its calls that belong to no known trace.",
+                   [](const R& r) { return decimal(r.untraced_share); }),
+       column<&R::usable>("usable",
+                          "Whether N_serial is to be relied on: requests seen, and untraced at most 0.10."),
+       column<&R::calls>("calls", "Queries, and Syncs with their batches."),
+       column<&R::errors>("errors", "Of these, with an error."),
+       column<&R::response_median>("median_us", "Median response time of a call, microseconds."),
+       column<&R::response_p95>("p95_us", "95th percentile."),
+       column<&R::age>("seen_ms_ago", "Since its last call.")});
+}
+
 View decisions_view() {
   using D = DecisionRow;
   return list_view<D>(
@@ -115,6 +155,7 @@ std::vector<View> priority_views() {
   views.push_back(classes_view());
   views.push_back(hosts_view());
   views.push_back(rtt_view());
+  views.push_back(routes_view());
   views.push_back(decisions_view());
   return views;
 }

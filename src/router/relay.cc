@@ -133,7 +133,7 @@ void Relay::take(Direction& d, std::size_t count) {
   const Clock::time_point now = Clock::now();
   if (d.side == Side::FromClient) {
     meter_.client_sent(count);
-    const protocol::SessionTracker::FrontendScan scan = tracker_.on_frontend(bytes, now);
+    const protocol::SessionTracker::FrontendScan scan = tracker_.on_frontend(bytes, now, meter_);
     d.end = scan.forward_bytes;
     switch (scan.end) {
       case protocol::SessionTracker::FrontendEnd::None:

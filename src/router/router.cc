@@ -70,6 +70,15 @@ std::optional<std::string> Router::open() {
     asio::post(control_,
                [this, name = this->snapshot()->server_name(server)] { monitor_->session_failed(name); });
   };
+  route_watch_ = std::make_unique<RouteWatch>(*telemetry_, *control_metrics_, options.route_labels_max,
+                                              options.trace_idle_timeout);
+  shared_->calls_finished = [this](trace::CallBatch batch) {
+    if (!route_watch_->accepts()) return false;
+    asio::post(control_, [this, batch = std::move(batch)] {
+      route_watch_->take(batch, std::chrono::steady_clock::now());
+    });
+    return true;
+  };
   for (std::size_t i = 0; i < thread_count(options); ++i)
     shared_->workers.push_back(
         std::make_unique<Worker>(*shared_, static_cast<unsigned>(i), snapshot, telemetry_->add_thread()));
@@ -195,10 +204,12 @@ void Router::sample(telemetry::Samples& samples) const {
   const std::shared_ptr<const Names> names = telemetry_->names();
   sample_round_trips(*names, samples);
   for (std::uint32_t i = 0; i < names->hosts.size(); ++i) {
-    const auto found = sessions.find(names->hosts[i]);
+    const std::string& name = names->hosts[i];
+    const auto found = sessions.find(name == TelemetryNames::kOtherHost ? "" : name);
     samples.set(metric::host_sessions, found == sessions.end() ? 0.0 : static_cast<double>(found->second),
                 HostLabel(i));
   }
+  route_watch_->sample(samples);
   std::map<ServerId, std::size_t> idle;
   for (const auto& [id, server] : snapshot()->servers)
     idle[id] = 0;
@@ -209,6 +220,17 @@ void Router::sample(telemetry::Samples& samples) const {
                 id == kPrimary ? ServerLabel::primary() : ServerLabel(policy::ReplicaId(id.value())));
   samples.set(metric::log_lines_suppressed, static_cast<double>(log::suppressed_lines()));
   samples.set(metric::threads, static_cast<double>(shared_->workers.size()));
+}
+
+std::vector<admin::RouteRow> Router::route_rows() const {
+  const SnapshotPtr current = snapshot();
+  return route_watch_->rows([&](policy::ClassId id) { return current->class_name(id); },
+                            std::chrono::steady_clock::now());
+}
+
+std::vector<profile::Route> Router::routes() const {
+  const SnapshotPtr current = snapshot();
+  return route_watch_->routes([&](policy::ClassId id) { return current->class_name(id); });
 }
 
 std::optional<cluster::ServerHealth> Router::health(const std::string& server) const {

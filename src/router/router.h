@@ -20,6 +20,7 @@
 #include "config/config.h"
 #include "net/task_group.h"
 #include "profile/contents.h"
+#include "router/route_watch.h"
 #include "router/server_directory.h"
 #include "router/shared.h"
 #include "router/snapshot.h"
@@ -58,6 +59,9 @@ class Router {
   std::optional<cluster::ServerHealth> health(const std::string& server) const;
   // Who publishes, as of now; contents are profile_contents()'s business.
   profile::Publication publication() const;
+  // On the control thread.
+  std::vector<admin::RouteRow> route_rows() const;
+  std::vector<profile::Route> routes() const;
   // On the control thread: all or nothing; see admin::RouterView::reload.
   admin::CommandResult reload();
 
@@ -95,6 +99,7 @@ class Router {
   std::unique_ptr<Admission> admission_;
   std::unique_ptr<telemetry::Registry> telemetry_;
   telemetry::ThreadMetrics* control_metrics_ = nullptr;  // the control thread's, owned by the registry
+  std::unique_ptr<RouteWatch> route_watch_;
   std::unique_ptr<ServerDirectory> directory_;
   std::unique_ptr<Shared> shared_;
   std::unique_ptr<View> view_;

@@ -102,6 +102,7 @@ asio::awaitable<void> Router::sweep() {
     sweep_timer_.expires_after(kSweep);
     co_await sweep_timer_.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
     shared_->pool.sweep(snapshot()->pool_limits, std::chrono::steady_clock::now());
+    route_watch_->tick(std::chrono::steady_clock::now());
   }
 }
 
@@ -157,6 +158,7 @@ void Router::apply(std::shared_ptr<const config::Config> config, Materials mater
     loaded_ = std::chrono::system_clock::now();
   }
   control_metrics_->fit(telemetry_->extents());
+  route_watch_->set_idle(made->options().trace_idle_timeout);
   for (const auto& worker : shared_->workers)
     worker->replace_snapshot(made, telemetry_->extents());
   // Sessions on servers that are gone or have moved go on; nobody follows them there.

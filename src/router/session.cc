@@ -267,6 +267,9 @@ void Session::begin_accounting(telemetry::DatabaseLabel database) {
   const telemetry::PoolLabel pool =
       granted_ ? telemetry::PoolLabel(granted_->pool) : telemetry::PoolLabel::primary();
   meter_.begin(tag_.priority, pool, server_label(), database);
+  if (snapshot_->options().trace_comments)
+    meter_.trace(worker_.calls(), {snapshot_->host_number(tag_.host), tag_.priority.value()},
+                 snapshot_->options().trace_idle_timeout);
   metrics.count(metric::sessions_opened_total, tag_.priority, server_label());
   metrics.change(metric::sessions, 1, tag_.priority, server_label());
   metrics.count(metric::server_assignments_total, database);

@@ -19,6 +19,7 @@ void SessionMeter::flush() noexcept {
 }
 
 void SessionMeter::on_error(const protocol::ErrorClass& error) noexcept {
+  if (trace_) trace_->calls.on_error();
   metrics_.count(telemetry::metric::errors_total,
                  telemetry::sqlstate_class(std::string_view(error.sqlstate.data(), error.sqlstate.size())));
 }

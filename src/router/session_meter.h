@@ -2,11 +2,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "sluice/policy/ids.h"
 
 #include "protocol/error_scanner.h"
 #include "protocol/session_tracker.h"
+#include "router/call_collector.h"
 #include "telemetry/metrics.h"
 
 namespace sluice::router {
@@ -26,6 +28,11 @@ class SessionMeter {
     database_ = database;
   }
 
+  // Looks at comments from here on.
+  void trace(CallCollector& collector, trace::Origin origin, std::chrono::nanoseconds memory) {
+    trace_.emplace(collector, origin, memory);
+  }
+
   void client_sent(std::size_t bytes) noexcept { from_client_ += bytes; }
   void server_sent(std::size_t bytes) noexcept { from_server_ += bytes; }
   void flush() noexcept;
@@ -38,7 +45,12 @@ class SessionMeter {
     ++queries_;
   }
   void on_error(const protocol::ErrorClass& error) noexcept;
-  void on_ready(char) noexcept {}
+  void on_ready(const protocol::SessionTracker::Ready& ready) {
+    if (trace_) trace_->calls.on_ready(ready.status, ready.idle, ready.at);
+  }
+  void on_piece(char type, ByteView piece, bool complete, protocol::SessionTracker::TimePoint now) {
+    if (trace_) trace_->calls.on_piece(type, piece, complete, now);
+  }
   void on_transaction_end(std::chrono::nanoseconds lasted) noexcept {
     metrics_.count(telemetry::metric::transactions_total, database_);
     metrics_.add(telemetry::metric::transaction_seconds_total, lasted, database_);
@@ -55,6 +67,7 @@ class SessionMeter {
   std::uint64_t from_client_ = 0;  // not handed on yet
   std::uint64_t from_server_ = 0;
   std::uint64_t queries_ = 0;
+  std::optional<SessionTrace> trace_;
 };
 
 }  // namespace sluice::router

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "router/admission.h"
+#include "router/call_collector.h"
 #include "router/client_legs.h"
 #include "router/directory.h"
 #include "router/ids.h"
@@ -31,6 +32,7 @@ struct Shared {
   ClientLegs client_legs;
   std::vector<std::unique_ptr<Worker>> workers;
   std::function<void(ServerId, std::string reason)> server_failed;  // a passive mark for the health checks
+  CallCollector::Deliver calls_finished;                            // to the table of traces
 
   std::atomic<std::uint64_t> next_session{1};
   std::atomic<std::size_t> unauthenticated{0};

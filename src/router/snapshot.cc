@@ -132,6 +132,11 @@ telemetry::DatabaseLabel Snapshot::database_label(const config::Database* databa
   return database_labels[static_cast<std::size_t>(database - config->databases.data())];
 }
 
+std::uint32_t Snapshot::host_number(std::string_view host) const {
+  const auto found = host_numbers.find(host);
+  return found == host_numbers.end() ? host_numbers.at("") : found->second;
+}
+
 std::optional<Materials> load_materials(const config::Config& config, ByteView mock_secret,
                                         std::string& problem) {
   Materials materials;
@@ -165,6 +170,9 @@ SnapshotPtr make_snapshot(std::shared_ptr<const config::Config> config, Material
   }
   for (const config::Database& database : c.databases)
     made->database_labels.push_back(names.database(database.name));
+  for (const config::OriginHost& host : c.hosts)
+    made->host_numbers.emplace(host.name, names.host(host.name).value());
+  made->host_numbers.emplace("", names.host(TelemetryNames::kOtherHost).value());
   made->client_tls_required = c.options.client_tls_sslmode == SslMode::Require ||
                               c.options.client_tls_sslmode == SslMode::VerifyCa ||
                               c.options.client_tls_sslmode == SslMode::VerifyFull;

@@ -52,8 +52,9 @@ struct Snapshot : Materials {
   protocol::SslMode server_sslmode = protocol::SslMode::Disable;
   net::SocketOptions socket_options;
   ServerPool::Limits pool_limits;
-  std::vector<telemetry::DatabaseLabel> database_labels;  // of config->databases, in their order
-  ByteView mock_secret;                                   // of the process
+  std::vector<telemetry::DatabaseLabel> database_labels;           // of config->databases, in their order
+  std::map<std::string, std::uint32_t, std::less<>> host_numbers;  // of origin hosts, "" where none is known
+  ByteView mock_secret;                                            // of the process
 
   const config::Options& options() const noexcept { return config->options; }
   bool uses_auth_query() const noexcept { return !config->options.auth_user.empty(); }
@@ -62,6 +63,8 @@ struct Snapshot : Materials {
   std::string class_name(policy::ClassId id) const;
   // `database` is an entry of config->databases.
   telemetry::DatabaseLabel database_label(const config::Database* database) const;
+  // The number behind the host's HostLabel. `host` is a name of config->hosts, or "".
+  std::uint32_t host_number(std::string_view host) const;
 };
 using SnapshotPtr = std::shared_ptr<const Snapshot>;
 

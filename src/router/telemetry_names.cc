@@ -26,6 +26,8 @@ telemetry::Names TelemetryNames::update(const config::Config& config, const Admi
   for (const config::OriginHost& host : config.hosts)
     if (std::find(names_.hosts.begin(), names_.hosts.end(), host.name) == names_.hosts.end())
       names_.hosts.push_back(host.name);
+  if (std::find(names_.hosts.begin(), names_.hosts.end(), kOtherHost) == names_.hosts.end())
+    names_.hosts.emplace_back(kOtherHost);
   if (config.primary) names_.primary = config.primary->name;
   names_.version = kVersion;
   return names_;
@@ -34,6 +36,11 @@ telemetry::Names TelemetryNames::update(const config::Config& config, const Admi
 telemetry::DatabaseLabel TelemetryNames::database(std::string_view name) const {
   const auto found = std::find(names_.databases.begin(), names_.databases.end(), name);
   return telemetry::DatabaseLabel(static_cast<std::uint32_t>(found - names_.databases.begin()));
+}
+
+telemetry::HostLabel TelemetryNames::host(std::string_view name) const {
+  const auto found = std::find(names_.hosts.begin(), names_.hosts.end(), name);
+  return telemetry::HostLabel(static_cast<std::uint32_t>(found - names_.hosts.begin()));
 }
 
 }  // namespace sluice::router

@@ -16,10 +16,14 @@ namespace sluice::router {
 // appearance. On the control thread.
 class TelemetryNames {
  public:
+  // Stands for all clients that come from no configured host.
+  static constexpr std::string_view kOtherHost = "other";
+
   // Takes in a configuration that `admission` knows already.
   telemetry::Names update(const config::Config& config, const Admission& admission);
   // Of a database entry of a configuration that update() has seen.
   telemetry::DatabaseLabel database(std::string_view name) const;
+  telemetry::HostLabel host(std::string_view name) const;
 
  private:
   telemetry::Names names_;

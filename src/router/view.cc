@@ -40,6 +40,14 @@ admin::WallTime View::now() const {
 }
 
 void View::gather(Part part, SnapshotDone done) {
+  if (part == Part::Routes) {
+    asio::post(router_.control(), [&router = router_, home = home_, done = std::move(done)] {
+      admin::Snapshot rows;
+      rows.routes = router.route_rows();
+      asio::post(home, [done, rows = std::move(rows)] { done(rows); });
+    });
+    return;
+  }
   if (!needs_connections(part)) {
     done(make_snapshot_rows(router_, part, {}));
     return;

@@ -37,6 +37,7 @@ Worker::Worker(Shared& shared, unsigned index, SnapshotPtr snapshot, telemetry::
       metrics_(metrics),
       work_(asio::make_work_guard(io_)),
       buffers_(snapshot_->options().pkt_buf),
+      calls_(metrics, shared.calls_finished),
       tasks_(io_.get_executor()) {}
 
 Worker::~Worker() {
@@ -229,6 +230,7 @@ asio::awaitable<void> Worker::tick() {
       session->tick(now);
     if (const ClientLegs::Batch readings = leg_sampler_.tick(sessions_, now); !readings.empty())
       shared_.client_legs.add(readings);
+    calls_.hand_over();
     if (++ticks % 2 == 0) buffers_.trim();
   }
 }

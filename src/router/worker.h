@@ -17,6 +17,7 @@
 #include "net/listener.h"
 #include "net/task_group.h"
 #include "protocol/startup_packet.h"
+#include "router/call_collector.h"
 #include "router/leg_sampler.h"
 #include "router/session.h"
 #include "router/shared.h"
@@ -70,6 +71,7 @@ class Worker {
   const SnapshotPtr& snapshot() const noexcept { return snapshot_; }
   net::BufferPool& buffers() noexcept { return buffers_; }
   telemetry::ThreadMetrics& metrics() noexcept { return metrics_; }
+  CallCollector& calls() noexcept { return calls_; }
   admin::RouterView& view() noexcept { return *view_; }
   void add(Session& session);
   void remove(Session& session);
@@ -92,6 +94,7 @@ class Worker {
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   net::BufferPool buffers_;
+  CallCollector calls_;
   std::unique_ptr<admin::RouterView> view_;
   std::vector<std::pair<std::string, net::Listener>> listeners_;  // with the name of its configuration entry
   std::unordered_map<std::uint64_t, Session*> sessions_;

@@ -115,6 +115,12 @@ class FakeRouterView final : public RouterView {
     rtt.rtt = Micros(700);
     snapshot.rtt = {rtt};
     snapshot.profile = R"({"publication":{}})";
+    RouteRow route;
+    route.name = "/feed";
+    route.n_serial_mean = 3.25;
+    route.n_serial_median = 3;
+    route.untraced_share = 0.125;
+    snapshot.routes = {route};
     DecisionRow decision;
     decision.number = 1;
     decision.time = now();

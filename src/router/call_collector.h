@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+
+#include "telemetry/metrics.h"
+#include "trace/call_batch.h"
+#include "trace/session_calls.h"
+
+namespace sluice::router {
+
+// The finished calls of one thread's sessions, on their way to the table of traces in batches.
+class CallCollector {
+ public:
+  static constexpr std::size_t kBatchCalls = 512;
+  // False when it takes no more at the moment.
+  using Deliver = std::function<bool(trace::CallBatch)>;
+
+  CallCollector(telemetry::ThreadMetrics& metrics, Deliver deliver)
+      : metrics_(metrics), deliver_(std::move(deliver)) {}
+
+  void add(const trace::Call& call, const trace::RouteName& route, const trace::Origin& origin) {
+    batcher_.add(call, route, origin);
+    if (batcher_.full()) hand_over();
+  }
+  // What has been collected so far; to be called about twice a second.
+  void hand_over();
+
+ private:
+  telemetry::ThreadMetrics& metrics_;
+  Deliver deliver_;
+  trace::CallBatcher batcher_{kBatchCalls};
+};
+
+// A session's calls and where they go.
+class SessionTrace final : private trace::CallSink {
+ public:
+  SessionTrace(CallCollector& collector, trace::Origin origin, std::chrono::nanoseconds memory)
+      : collector_(collector), origin_(origin), calls(*this, memory) {}
+  SessionTrace(const SessionTrace&) = delete;
+  SessionTrace& operator=(const SessionTrace&) = delete;
+
+ private:
+  void finished(const trace::Call& call, const trace::RouteName& route) override {
+    collector_.add(call, route, origin_);
+  }
+
+  CallCollector& collector_;
+  const trace::Origin origin_;
+
+ public:
+  trace::SessionCalls calls;
+};
+
+}  // namespace sluice::router
