@@ -93,6 +93,7 @@ profile::Contents profile_contents(const Router& router) {
   }
   for (const policy::ClassSnapshot& c : pools.classes)
     contents.classes.push_back(c.params.name);
+  contents.routes = router.routes();
   fit_matrices(contents);
   fill_round_trips(contents);
   fill_shares(pools, first_replica, contents);

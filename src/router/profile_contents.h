@@ -13,7 +13,8 @@ namespace sluice::router {
 class Router;
 
 // What the router knows now, as it publishes it: hosts of the configuration with their client legs, servers
-// with their server legs (the primary first), the matrix of both, classes and how their sessions are spread.
+// with their server legs (the primary first), the matrix of both, classes and how their sessions are spread,
+// and routes.
 // Any thread.
 profile::Contents profile_contents(const Router& router);
 // The same with who tells it, as a reader of the segment would see it: for GET /v1/profile.

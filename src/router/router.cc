@@ -229,8 +229,17 @@ std::vector<admin::RouteRow> Router::route_rows() const {
 }
 
 std::vector<profile::Route> Router::routes() const {
+  const std::lock_guard lock(mutex_);
+  return routes_;
+}
+
+void Router::look_at_routes() {
+  route_watch_->tick(std::chrono::steady_clock::now());
   const SnapshotPtr current = snapshot();
-  return route_watch_->routes([&](policy::ClassId id) { return current->class_name(id); });
+  std::vector<profile::Route> routes =
+      route_watch_->routes([&](policy::ClassId id) { return current->class_name(id); });
+  const std::lock_guard lock(mutex_);
+  routes_ = std::move(routes);
 }
 
 std::optional<cluster::ServerHealth> Router::health(const std::string& server) const {

@@ -61,6 +61,7 @@ class Router {
   profile::Publication publication() const;
   // On the control thread.
   std::vector<admin::RouteRow> route_rows() const;
+  // As of the last second.
   std::vector<profile::Route> routes() const;
   // On the control thread: all or nothing; see admin::RouterView::reload.
   admin::CommandResult reload();
@@ -69,6 +70,7 @@ class Router {
   asio::awaitable<void> handle_reload_signals();
   asio::awaitable<void> handle_end_signals();
   asio::awaitable<void> sweep();
+  void look_at_routes();
   asio::awaitable<void> drain();
   // router_profile.cc
   asio::awaitable<void> publish_profile();
@@ -88,9 +90,10 @@ class Router {
   std::array<std::byte, 32> mock_secret_{};
   asio::io_context control_{1};
 
-  mutable std::mutex mutex_;  // of the next four
+  mutable std::mutex mutex_;  // of the next five
   SnapshotPtr snapshot_;
   std::chrono::system_clock::time_point loaded_ = started_;
+  std::vector<profile::Route> routes_;
   std::map<std::string, cluster::ServerHealth> health_;  // by the server's name
 
   std::uint64_t publications_ = 0;

@@ -102,7 +102,7 @@ asio::awaitable<void> Router::sweep() {
     sweep_timer_.expires_after(kSweep);
     co_await sweep_timer_.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
     shared_->pool.sweep(snapshot()->pool_limits, std::chrono::steady_clock::now());
-    route_watch_->tick(std::chrono::steady_clock::now());
+    look_at_routes();
   }
 }
 
