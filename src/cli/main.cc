@@ -37,6 +37,7 @@ int run(int argc, char** argv) {
   add_check(app, action);
   add_decide(app, action);
   add_demo(app, action);
+  add_profile(app, action);
 
   if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1])) return unknown_command(app, argv[1]);
   try {

@@ -110,6 +110,29 @@ TEST(Cli, DecidesOnTheClassesAndReplicasOfAConfigurationFile) {
   EXPECT_EQ(sluice("decide -c /nonexistent.yaml").exit_code, 1);
 }
 
+TEST(Cli, SaysWhyAProfileCannotBeShown) {
+  for (const std::string command : {"profile show ", "profile export "}) {
+    const Ran none = sluice(command + "/nonexistent/profile");
+    EXPECT_EQ(none.exit_code, 1);
+    EXPECT_TRUE(contains(none.output, "/nonexistent/profile: there is no profile")) << none.output;
+    const ConfigFile foreign(kThreeReplicas);
+    EXPECT_EQ(sluice(command + foreign.path()).exit_code, 1);
+    EXPECT_TRUE(contains(sluice(command + foreign.path()).output, "this is no profile; is the path right?"));
+  }
+}
+
+TEST(Cli, AsksForWhatAMirrorNeeds) {
+  EXPECT_EQ(sluice("profile").exit_code, 2);
+  EXPECT_EQ(sluice("profile mirror http://localhost:1").exit_code, 2) << "--to";
+  EXPECT_EQ(sluice("profile mirror http://localhost:1 --to /tmp/x --mode 999").exit_code, 2);
+  const Ran scheme = sluice("profile mirror localhost:1 --to /tmp/x");
+  EXPECT_EQ(scheme.exit_code, 2);
+  EXPECT_TRUE(contains(scheme.output, "must begin with http://")) << scheme.output;
+  const Ran nowhere = sluice("profile mirror http://localhost:1 --to /nonexistent/x");
+  EXPECT_EQ(nowhere.exit_code, 1);
+  EXPECT_TRUE(contains(nowhere.output, "cannot open /nonexistent/x.lock")) << nowhere.output;
+}
+
 TEST(Cli, ChecksAConfigurationFile) {
   const ConfigFile good(kThreeReplicas);
   for (const std::string& arguments : {"check -c " + good.path(), "check " + good.path()}) {
