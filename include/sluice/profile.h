@@ -158,7 +158,7 @@ struct sluice_profile_route {
   double n_serial_p90;
   double untraced_share; /* calls that no trace explains, of its calls, in [0, 1] */
   int64_t last_seen;
-  double n_serial_calibrated; /* by counter difference in a calibration; negative = not calibrated */
+  double n_serial_calibrated; /* that a calibration went by; negative = not calibrated */
 };
 
 /* What a route costs on a host beyond path and database: may be negative. */

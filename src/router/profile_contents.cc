@@ -97,6 +97,9 @@ profile::Contents profile_contents(const Router& router) {
   fit_matrices(contents);
   fill_round_trips(contents);
   fill_shares(pools, first_replica, contents);
+  if (const auto calibration = router.calibration())
+    apply_calibration(contents, *calibration, std::chrono::steady_clock::now(),
+                      std::chrono::system_clock::now());
   return contents;
 }
 

@@ -20,6 +20,7 @@
 #include "config/config.h"
 #include "net/task_group.h"
 #include "profile/contents.h"
+#include "router/profile_calibration.h"
 #include "router/route_watch.h"
 #include "router/server_directory.h"
 #include "router/shared.h"
@@ -63,6 +64,7 @@ class Router {
   std::vector<admin::RouteRow> route_rows() const;
   // As of the last second.
   std::vector<profile::Route> routes() const;
+  std::shared_ptr<const calibration::Calibration> calibration() const;  // null: none
   // On the control thread: all or nothing; see admin::RouterView::reload.
   admin::CommandResult reload();
 
@@ -97,6 +99,7 @@ class Router {
   std::map<std::string, cluster::ServerHealth> health_;  // by the server's name
 
   std::uint64_t publications_ = 0;
+  std::shared_ptr<const calibration::Calibration> calibration_;
 
   TelemetryNames names_;
   std::unique_ptr<Admission> admission_;
@@ -112,6 +115,7 @@ class Router {
   asio::signal_set end_signals_;
   asio::steady_timer sweep_timer_;
   asio::steady_timer profile_timer_;
+  CalibrationWatch calibration_watch_;
   std::optional<shm::ProfileWriter> profile_writer_;
   std::string profile_problem_;  // that was logged last
   std::chrono::steady_clock::time_point drain_until_{};

@@ -25,6 +25,12 @@ asio::awaitable<void> Router::publish_profile() {
 }
 
 void Router::publish_now() {
+  const config::Options& options = snapshot()->options();
+  auto calibration = calibration_watch_.look(options.calibration_file);
+  {
+    const std::lock_guard lock(mutex_);
+    calibration_.swap(calibration);
+  }
   const profile::Contents contents = profile_contents(*this);
   const auto now = std::chrono::steady_clock::now();
   admission_->set_round_trips(round_trips_by_host(contents));
@@ -32,7 +38,6 @@ void Router::publish_now() {
     const std::lock_guard lock(mutex_);
     ++publications_;
   }
-  const config::Options& options = snapshot()->options();
   const shm::ProfileWriter::Settings wanted{options.profile_path, options.profile_mode,
                                             options.profile_interval};
   if (profile_writer_ && profile_writer_->settings() != wanted) profile_writer_.reset();
@@ -91,6 +96,11 @@ void Router::sample_round_trips(const telemetry::Names& names, telemetry::Sample
                     primary ? ServerLabel::primary() : ServerLabel(*replica));
     }
   }
+}
+
+std::shared_ptr<const calibration::Calibration> Router::calibration() const {
+  const std::lock_guard lock(mutex_);
+  return calibration_;
 }
 
 profile::Publication Router::publication() const {
