@@ -68,8 +68,8 @@ struct Route {
   double n_serial_mean = 0, n_serial_median = 0, n_serial_p90 = 0;
   double untraced_share = 0;  // of its calls, in [0, 1]
   Moment last_seen{};
-  // That a calibration went by: counted (by counter difference, for applications without comments), configured, or
-  // observed at that time; negative = not calibrated.
+  // That a calibration went by: counted (by counter difference, for applications without comments),
+  // configured, or observed at that time; negative = not calibrated.
   double n_serial_calibrated = -1;
 
   friend bool operator==(const Route&, const Route&) = default;
