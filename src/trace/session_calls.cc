@@ -127,48 +127,45 @@ void SessionCalls::settle(char status, TimePoint now) {
 }
 
 void SessionCalls::place_call(const Pending& call, bool in_block, TimePoint now) {
-  State& state = *state_;
-  const bool in_trace = in_block && state.block.trace;
-  if (call.own.route && call.own.trace) {
-    if (in_block) {
-      state.block = call.own;
-      join_held();
-    }
-    return report(call.own, call.begin, now, failed_);
-  }
-  if (call.own.route) {
-    return report(in_trace ? state.block : call.own, call.begin, now, failed_);
-  }
+  Place& block = state_->block;
+  if (call.own.route && call.own.trace) return report_in(call.own, in_block, call.begin, now);
+  const bool in_trace = in_block && block.trace;
+  if (call.own.route) return report(in_trace ? block : call.own, call.begin, now);
   if (call.binds && call.bound.trace) {
-    const bool same = in_trace ? state.block.trace == call.bound.trace : call.fresh;
-    const Place untraced{in_trace ? state.block.route : call.bound.route, TraceId()};
-    return report(same ? (in_trace ? state.block : call.bound) : untraced, call.begin, now, failed_);
+    if (in_trace ? block.trace == call.bound.trace : call.fresh)
+      return report_in(in_trace ? block : call.bound, in_block, call.begin, now);
+    return report({in_trace ? block.route : call.bound.route, TraceId()}, call.begin, now);
   }
-  if (in_trace) return report(state.block, call.begin, now, failed_);
-  if (call.binds) return report(call.bound, call.begin, now, failed_);
+  if (in_trace) return report(block, call.begin, now);
+  if (call.binds) return report(call.bound, call.begin, now);
   if (in_block) hold(call.begin, now);
 }
 
-void SessionCalls::report(const Place& place, TimePoint begin, TimePoint end, bool failed) {
+// A call of a known request: the block that it stands in is the request's, too.
+void SessionCalls::report_in(Place place, bool in_block, TimePoint begin, TimePoint end) {
+  if (in_block) {
+    state_->block = place;
+    for (std::size_t i = 0; i < held_count_; ++i) {
+      Call call;
+      call.trace = place.trace;
+      call.begin = held_[i].begin;
+      call.end = held_[i].end;
+      call.response = call.end - call.begin;
+      sink_.finished(call, place.route);
+    }
+    held_count_ = 0;
+  }
+  report(place, begin, end);
+}
+
+void SessionCalls::report(const Place& place, TimePoint begin, TimePoint end) {
   Call call;
   call.trace = place.trace;
   call.begin = begin;
   call.end = end;
   call.response = end - std::max(begin, std::min(ready_at_, end));
-  call.failed = failed;
+  call.failed = failed_;
   sink_.finished(call, place.route);
-}
-
-void SessionCalls::join_held() {
-  for (std::size_t i = 0; i < held_count_; ++i) {
-    Call call;
-    call.trace = state_->block.trace;
-    call.begin = held_[i].begin;
-    call.end = held_[i].end;
-    call.response = call.end - call.begin;
-    sink_.finished(call, state_->block.route);
-  }
-  held_count_ = 0;
 }
 
 void SessionCalls::hold(TimePoint begin, TimePoint end) noexcept {

@@ -141,8 +141,8 @@ class SessionCalls {
   void queue_call();
   void settle(char status, TimePoint now);
   void place_call(const Pending& call, bool in_block, TimePoint now);
-  void report(const Place& place, TimePoint begin, TimePoint end, bool failed);
-  void join_held();
+  void report_in(Place place, bool in_block, TimePoint begin, TimePoint end);
+  void report(const Place& place, TimePoint begin, TimePoint end);
   void hold(TimePoint begin, TimePoint end) noexcept;
   void catch_up();
   RouteName shared_name(std::string_view route) const;

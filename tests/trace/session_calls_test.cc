@@ -130,6 +130,14 @@ TEST_F(SessionCallsTest, AStatementOfAnotherTraceIsUntracedInATransactionAndCoun
   EXPECT_EQ(session.calls[2].route, "/list");
 }
 
+TEST_F(SessionCallsTest, ATransactionIsOfTheRequestWhoseStatementItExecutes) {
+  session.extended("s", "SELECT 1" + comment("/feed", 7), 0);
+  session.simple("BEGIN", 10, 'T');
+  session.execute_named("s", 20, 0, 'T');
+  session.simple("COMMIT", 30);
+  EXPECT_EQ(traces(), (Traces{7, 7, 7, 7}));
+}
+
 TEST_F(SessionCallsTest, AStatementParsedWithoutACommentJoinsTheTransaction) {
   session.simple("SELECT 1" + comment("/feed", 6), 0);
   session.extended("s", "SELECT 1", 5);
