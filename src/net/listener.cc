@@ -137,8 +137,10 @@ bool peer_gave_up(std::error_code ec) {
 }
 
 bool exhausted(std::error_code ec) {
+  // No space is left on the device: the limit of watched descriptors, fs.epoll.max_user_watches.
   return ec == std::errc::too_many_files_open || ec == std::errc::too_many_files_open_in_system ||
-         ec == std::errc::no_buffer_space || ec == std::errc::not_enough_memory;
+         ec == std::errc::no_buffer_space || ec == std::errc::not_enough_memory ||
+         ec == std::errc::no_space_on_device;
 }
 
 }  // namespace

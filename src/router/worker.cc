@@ -11,6 +11,7 @@
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
 
+#include "base/error.h"
 #include "router/random.h"
 #include "telemetry/log.h"
 
@@ -205,7 +206,12 @@ asio::awaitable<void> Worker::accept_from(std::size_t index) {
   auto& [name, listener] = listeners_[index];
   for (;;) {
     Result<net::Socket> accepted = co_await listener.accept();
-    if (!accepted) co_return;
+    if (!accepted) {
+      if (!stopping_ && accepted.error().code != BaseErrc::Cancelled)
+        log::error("a listening socket is broken: no more clients come in by it",
+                   {{"listener", name}, {"reason", accepted.error().code.message()}});
+      co_return;
+    }
     tasks_.spawn("session", serve(*std::move(accepted), name));
   }
 }
@@ -232,7 +238,18 @@ asio::awaitable<void> Worker::tick() {
       shared_.client_legs.add(readings);
     calls_.hand_over();
     if (++ticks % 2 == 0) buffers_.trim();
+    report_exhaustion();
   }
+}
+
+void Worker::report_exhaustion() {
+  std::uint64_t now = 0;
+  for (const auto& [name, listener] : listeners_)
+    now += listener.exhaustions();
+  if (now == exhaustions_) return;
+  exhaustions_ = now;
+  log::warning("clients wait to be accepted: no descriptors or memory left",
+               {{"hint", "raise LimitNOFILE, or lower max_client_conn"}});
 }
 
 }  // namespace sluice::router

@@ -85,6 +85,7 @@ class Worker {
   asio::awaitable<void> serve(net::Socket socket, std::string listener);
   asio::awaitable<void> tick();
   bool take_cancel_token();
+  void report_exhaustion();
   asio::awaitable<void> wind_up();
 
   Shared& shared_;
@@ -101,6 +102,7 @@ class Worker {
   std::unordered_map<std::int32_t, Session*> by_process_id_;
   std::atomic<std::size_t> session_count_{0};
   LegSampler leg_sampler_;
+  std::uint64_t exhaustions_ = 0;  // of the listeners, as far as the log has them
   int cancels_running_ = 0;
   double cancel_tokens_ = 0;
   Session::Clock::time_point cancel_tokens_at_{};

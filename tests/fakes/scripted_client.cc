@@ -111,7 +111,7 @@ void ScriptedClient::on_authentication(ByteView body) {
     if (final) protocol::append_sasl_response(out, as_bytes(*final));
   }
   if (code == 12 && (!scram_ || !scram_->verify(as_text(in.rest())))) types_ += '!';
-  if (!out.empty()) send(out);
+  if (automatic && !out.empty()) send(out);
 }
 
 }  // namespace sluice::fakes

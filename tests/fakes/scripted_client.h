@@ -24,6 +24,7 @@ class ScriptedClient {
   ScriptedClient& operator=(const ScriptedClient&) = delete;
 
   std::string password = "wonderland";
+  bool automatic = true;  // false: leaves requests to authenticate unanswered
   // Sent one by one, each at a ReadyForQuery.
   std::deque<Bytes> at_ready;
 

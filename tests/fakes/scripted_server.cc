@@ -60,7 +60,7 @@ void Backend::take() {
     if (!frame || !*frame) break;
     on_message((*frame)->type, (*frame)->body);
   }
-  if (peer_.ended() && !peer_.closed()) peer_.close();
+  if (peer_.ended()) peer_.close();
 }
 
 bool Backend::take_startup() {
@@ -76,7 +76,7 @@ bool Backend::take_startup() {
     peer_.send(as_bytes("N"));
   } else if (code == protocol::kCancelRequestCode) {
     server_.cancels_.push_back(body.i32().value_or(0));
-    peer_.close();
+    if (!server_.hold_cancels) peer_.close();
   } else {
     start(body);
   }

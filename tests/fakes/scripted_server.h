@@ -88,6 +88,7 @@ class ScriptedServer {
   Reset reset = Reset::Confirms;
   std::optional<std::string> refusal;  // SQLSTATE of a FATAL in answer to every start-up
   Bytes behind_ready;                  // sent with the first ReadyForQuery
+  bool hold_cancels = false;           // takes CancelRequests, and does not close their connections
   std::map<std::string, protocol::ScramVerifier> verifiers;
   // In place of the answers of its own; false: answer as usual.
   std::function<bool(Backend&, char type, std::string_view text)> on_message;

@@ -301,7 +301,7 @@ int SimKernel::epoll_ctl(int epoll_fd, int operation, int fd, const epoll_event*
     watch->epoll_fd = -1;
     return 0;
   }
-  if (operation == EPOLL_CTL_ADD && find(fd) != nullptr && fails("epoll_ctl", ENOMEM)) return -1;
+  if (operation == EPOLL_CTL_ADD && find(fd) != nullptr && fails("epoll_ctl", ENOSPC)) return -1;
   watch->epoll_fd = epoll_fd;
   watch->event = *event;
   changed(fd);

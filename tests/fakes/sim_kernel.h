@@ -37,7 +37,7 @@ class SimKernel {
   SimClock& clock() noexcept { return clock_; }
 
   // Failures. The call with that number, counted from 1 over all that can fail, fails as a real one might:
-  // socket, accept (out of descriptors), connect, recv, send (reset), epoll_ctl (out of memory).
+  // socket, accept (out of descriptors), connect, recv, send (reset), epoll_ctl (out of watches).
   void fail_call(std::uint64_t number) noexcept { fail_at_ = number; }
   std::uint64_t calls() const noexcept { return calls_; }
   const std::string& failed_call() const noexcept { return failed_; }  // "" while none has failed

@@ -13,10 +13,6 @@ using fakes::Backend;
 using fakes::ScriptedClient;
 using fakes::ScriptedServer;
 
-Backend& backend_of(SessionWorld& world) {
-  return world.server(world.last_server()).last();
-}
-
 std::int64_t closed_by(SessionWorld& world, telemetry::CloseReason reason) {
   return world.reading().value(telemetry::metric::sessions_closed_total, reason);
 }
@@ -26,8 +22,8 @@ TEST(SessionEnd, ByTerminateKeepsTheServer) {
   ScriptedClient& client = world.ready_client();
   client.terminate();
   world.settle();
-  EXPECT_EQ(backend_of(world).heard(), (std::vector<std::string>{"Q:DISCARD ALL"}));
-  EXPECT_TRUE(backend_of(world).open());
+  EXPECT_EQ(world.last_backend().heard(), (std::vector<std::string>{"Q:DISCARD ALL"}));
+  EXPECT_TRUE(world.last_backend().open());
   EXPECT_EQ(world.shared().pool.size(), 1U);
   EXPECT_EQ(closed_by(world, telemetry::CloseReason::ClientTerminate), 1);
   world.expect_nothing_left();
@@ -40,7 +36,8 @@ TEST(SessionEnd, ByAClosedConnectionKeepsTheServerWhenNothingIsOwed) {
   world.settle();
   client.peer().close();
   world.settle();
-  EXPECT_EQ(backend_of(world).heard(), (std::vector<std::string>{"Q:BEGIN", "Q:ROLLBACK", "Q:DISCARD ALL"}));
+  EXPECT_EQ(world.last_backend().heard(),
+            (std::vector<std::string>{"Q:BEGIN", "Q:ROLLBACK", "Q:DISCARD ALL"}));
   EXPECT_EQ(world.shared().pool.size(), 1U);
   EXPECT_EQ(closed_by(world, telemetry::CloseReason::ClientDisconnect), 1);
   world.expect_nothing_left();
@@ -67,12 +64,12 @@ TEST(SessionEnd, ByResetInTheMiddleOfAResultCancelsIt) {
   Bytes rows;
   for (int i = 0; i < 100; ++i)
     protocol::append_message(rows, 'D', Bytes(1000, std::byte{'r'}));
-  backend_of(world).send(rows);
+  world.last_backend().send(rows);
   world.settle();
   client.peer().reset();
   world.settle();
   ScriptedServer& server = world.server(world.last_server());
-  EXPECT_EQ(server.cancels(), (std::vector<std::int32_t>{backend_of(world).process_id()}));
+  EXPECT_EQ(server.cancels(), (std::vector<std::int32_t>{world.last_backend().process_id()}));
   EXPECT_EQ(server.open_backends(), 0U);
   EXPECT_EQ(world.shared().pool.size(), 0U);
   world.expect_nothing_left();
@@ -81,7 +78,7 @@ TEST(SessionEnd, ByResetInTheMiddleOfAResultCancelsIt) {
 TEST(SessionEnd, ByAServerThatGoesWhileNothingIsOwed) {
   SessionWorld world;
   ScriptedClient& client = world.ready_client();
-  backend_of(world).die("");
+  world.last_backend().die("");
   world.settle();
   EXPECT_EQ(client.sqlstate(), "57P01");
   EXPECT_TRUE(client.peer().ended());
@@ -94,7 +91,7 @@ TEST(SessionEnd, ByAServerThatGoesInAQuery) {
   ScriptedClient& client = world.ready_client();
   client.query("wait");
   world.settle();
-  backend_of(world).peer().reset();
+  world.last_backend().peer().reset();
   world.settle();
   EXPECT_EQ(client.sqlstate(), "08006");
   EXPECT_EQ(client.errors().size(), 1U);
@@ -110,8 +107,8 @@ TEST(SessionEnd, ByAServerThatGoesInTheMiddleOfARowSaysNothing) {
   world.settle();
   Bytes row;
   protocol::append_message(row, 'D', Bytes(1000, std::byte{'r'}));
-  backend_of(world).send(ByteView(row).first(500));
-  backend_of(world).die("");
+  world.last_backend().send(ByteView(row).first(500));
+  world.last_backend().die("");
   world.settle();
   EXPECT_EQ(client.types(), "RSSKZ");
   EXPECT_TRUE(client.peer().ended());
@@ -124,7 +121,7 @@ TEST(SessionEnd, ByTheServersOwnFatalSaysThatAlone) {
     ScriptedClient& client = world.ready_client();
     if (!sql.empty()) client.query(sql);
     world.settle();
-    backend_of(world).die("57P02");
+    world.last_backend().die("57P02");
     world.settle();
     ASSERT_EQ(client.errors().size(), 1U);
     EXPECT_EQ(client.sqlstate(), "57P02");
@@ -185,7 +182,7 @@ TEST(SessionEnd, ByQueryTimeoutCancelsTheQuery) {
   protocol::append_message(row, 'D', Bytes(10, std::byte{'r'}));
   for (int i = 0; i < 9; ++i) {
     world.run_for(1s);
-    backend_of(world).send(row);
+    world.last_backend().send(row);
   }
   EXPECT_FALSE(client.ended());
   world.run_for(3s);
@@ -205,7 +202,7 @@ TEST(SessionEnd, ByWriteStallTimeoutWithMemoryBoundedBefore) {
   slow.peer().pause();
   slow.query("rows 10000 1000");
   world.settle();
-  Backend& backend = backend_of(world);
+  Backend& backend = world.last_backend();
   EXPECT_GT(backend.peer().unsent(), 9'000'000U) << "the router reads no more";
   EXPECT_LE(world.worker().buffers().lent(), 2U);
   ScriptedClient& other = world.ready_client();
@@ -238,7 +235,7 @@ TEST(SessionEnd, ByWriteStallTimeoutWithMemoryBoundedBefore) {
 TEST(SessionEnd, LeavesAClientWaitingWhoseServerDoesNotRead) {
   SessionWorld world;
   ScriptedClient& client = world.ready_client();
-  Backend& backend = backend_of(world);
+  Backend& backend = world.last_backend();
   backend.peer().pause();
   for (int i = 0; i < 100; ++i)
     client.query(std::string(100'000, 's'));

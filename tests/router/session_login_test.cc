@@ -31,7 +31,7 @@ TEST(SessionLogin, ServesAClientThatIsTrusted) {
   ScriptedClient& client = world.ready_client("trusted");
   EXPECT_EQ(client.types(), "RSSKZ");
   EXPECT_EQ(client.parameter("server_version"), "15.20");
-  EXPECT_EQ(world.server(world.last_server()).last().user(), "svc");
+  EXPECT_EQ(world.last_backend().user(), "svc");
   client.query("SELECT 1");
   world.settle();
   EXPECT_EQ(client.types(), "RSSKZDCZ");
@@ -46,7 +46,7 @@ TEST(SessionLogin, LogsInToTheServerWithTheClientsOwnKey) {
     world.server(name).login = ScriptedServer::Login::Scram;
   ScriptedClient& client = world.ready_client("alice");
   EXPECT_EQ(client.types(), "RRRRSSKZ");
-  EXPECT_EQ(world.server(world.last_server()).last().user(), "alice");
+  EXPECT_EQ(world.last_backend().user(), "alice");
   client.terminate();
   world.settle();
   world.expect_nothing_left();
@@ -345,7 +345,7 @@ TEST(SessionLogin, ReadsOnWhereThatIsCutShort) {
   {
     SessionWorld world;
     world.ready_client();
-    greeting = world.server(world.last_server()).last().peer().sent_total();
+    greeting = world.last_backend().peer().sent_total();
   }
   for (std::size_t cut = greeting; cut <= greeting + behind.size(); ++cut) {
     SCOPED_TRACE(cut);

@@ -36,8 +36,8 @@ hba:
 log_level: error
 )";
 
-protocol::ScramVerifier verifier() {
-  return protocol::scram_verifier("wonderland", as_bytes("saltsaltsaltsalt"), 2);
+protocol::ScramVerifier verifier(std::string_view password) {
+  return protocol::scram_verifier(password, as_bytes("saltsaltsaltsalt"), 2);
 }
 
 std::string text_of(const protocol::ScramVerifier& v) {
@@ -51,7 +51,8 @@ SessionWorld::SessionWorld(std::string_view more_configuration, std::uint64_t se
   for (const auto& [name, host] : std::map<std::string, std::string>{
            {"a", "10.0.0.1"}, {"b", "10.0.0.2"}, {"c", "10.0.0.3"}, {"p", "10.0.0.10"}}) {
     auto made = std::make_unique<fakes::ScriptedServer>(sim_.network(), Address{host, 5432});
-    made->verifiers = {{"alice", verifier()}, {"passed", verifier()}};
+    made->verifiers = {
+        {"alice", verifier("wonderland")}, {"passed", verifier("wonderland")}, {"svc", verifier("sesame")}};
     servers_.emplace(name, std::move(made));
   }
   const auto config = load(more_configuration);
@@ -88,7 +89,7 @@ SessionWorld::~SessionWorld() {
 }
 
 std::shared_ptr<const config::Config> SessionWorld::load(std::string_view more) {
-  folder_.write("users", "\"alice\" \"" + text_of(verifier()) + "\"\n");
+  folder_.write("users", "\"alice\" \"" + text_of(verifier("wonderland")) + "\"\n");
   folder_.write("password", "sesame\n");
   const auto outcome =
       config::load_text(std::string(kConfiguration) + std::string(more), folder_.path("sluice.yaml"));

@@ -53,8 +53,10 @@ class SessionWorld {
   fakes::ScriptedClient& client(std::string_view user = "trusted");
   // The same, once it is ready.
   fakes::ScriptedClient& ready_client(std::string_view user = "trusted");
-  // The server, by name, that has been given the most recent session; "" for none.
+  // The server, by name, that has been given the most recent session, "" for none; and its newest connection
+  // that has logged in.
   std::string last_server() const;
+  fakes::Backend& last_backend() { return server(last_server()).last(); }
 
   void settle() { sim_.settle(worker_->context()); }
   void run_for(fakes::SimClock::Duration duration) { sim_.run_for(worker_->context(), duration); }

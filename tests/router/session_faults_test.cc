@@ -1,0 +1,103 @@
+// Every system call of whole sessions fails once, each in a run of its own: the clients are told or let go,
+// nothing is left behind, and the next client is served.
+
+#include <gtest/gtest.h>
+
+#include "tests/router/session_world.h"
+
+namespace sluice::router::test {
+namespace {
+
+using namespace std::chrono_literals;
+using fakes::ScriptedClient;
+using fakes::ScriptedServer;
+
+// A client that got less than everything got a beginning of it, at most an error behind that, and its end.
+void expect_honest(const ScriptedClient& client, const std::string& expected) {
+  std::string got = client.types();
+  if (got == expected) return;
+  EXPECT_TRUE(client.ended()) << got;
+  if (got.ends_with('E')) got.pop_back();
+  EXPECT_TRUE(expected.starts_with(got)) << client.types();
+}
+
+Bytes query(std::string_view sql) {
+  Bytes out;
+  protocol::append_query(out, sql);
+  return out;
+}
+
+// Logins of both kinds, results large and small, a server used again, a cancel, ends of every kind.
+void live(SessionWorld& world, std::string_view user) {
+  Bytes terminate;
+  protocol::append_terminate(terminate);
+  const std::string login = user == "trusted" ? "RSSKZ" : "RRRRSSKZ";
+
+  ScriptedClient& first = world.connect();
+  first.at_ready = {query("SELECT 1"), query("rows 30 10000"), terminate};
+  first.start(user);
+  EXPECT_TRUE(world.run_until([&] { return first.ended(); }, 2min)) << first.types();
+  expect_honest(first, login + "DCZ" + std::string(30, 'D') + "CZ");
+
+  ScriptedClient& second = world.connect();
+  second.at_ready = {query("BEGIN")};
+  second.start(user);
+  world.run_until([&] { return second.ready_count() == 2 || second.ended(); }, 2min);
+  expect_honest(second, login + "CZ");
+  second.peer().shutdown_send();
+  EXPECT_TRUE(world.run_until([&] { return second.ended(); }, 2min)) << second.types();
+
+  ScriptedClient& third = world.connect();
+  third.at_ready = {query("wait")};
+  third.start(user);
+  world.run_for(1s);
+  ScriptedClient& canceller = world.connect();
+  canceller.cancel(third);
+  EXPECT_TRUE(world.run_until([&] { return canceller.ended(); }, 2min));
+  third.peer().reset();
+  world.run_for(2min);
+}
+
+void expect_to_survive_every_failure(std::string_view user) {
+  std::uint64_t number = 1;
+  for (bool failed = true; failed && !testing::Test::HasFailure(); ++number) {
+    SessionWorld world("client_login_timeout: 20\nserver_connect_timeout: 10\n");
+    for (const std::string name : {"a", "b", "c", "p"})
+      world.server(name).login =
+          user == "trusted" ? ScriptedServer::Login::Trust : ScriptedServer::Login::Scram;
+    fakes::SimKernel& kernel = world.sim().kernel();
+    const std::uint64_t before = kernel.calls();
+    kernel.fail_call(before + number);
+    live(world, user);
+    failed = !kernel.failed_call().empty();
+    SCOPED_TRACE("call " + std::to_string(number) + ", " + kernel.failed_call());
+    world.expect_nothing_left();
+
+    kernel.fail_call(0);
+    for (const std::string name : {"a", "b", "c"})
+      world.admission().set_up(*world.admission().find_replica(name), true);
+    ScriptedClient& next = world.ready_client(user);
+    next.query("SELECT 1");
+    world.settle();
+    EXPECT_TRUE(next.types().ends_with("KZDCZ")) << next.types();
+    next.terminate();
+    world.settle();
+    world.expect_nothing_left();
+  }
+  EXPECT_GT(number, 50U) << "too few calls for such a life";
+}
+
+TEST(SessionFaults, SurviveTheFailureOfEveryCallWithTrust) {
+  expect_to_survive_every_failure("trusted");
+}
+
+TEST(SessionFaults, SurviveTheFailureOfEveryCallWithScram) {
+  expect_to_survive_every_failure("alice");
+}
+
+TEST(SessionFaults, SurviveTheFailureOfEveryCallWithPassthrough) {
+  expect_to_survive_every_failure("passed");
+}
+
+}  // namespace
+}  // namespace sluice::router::test
