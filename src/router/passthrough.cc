@@ -21,6 +21,7 @@ using protocol::ErrorFields;
 
 constexpr std::uint32_t kMessageBytesMax = 65536;
 constexpr std::size_t kReadBytes = 2048;
+constexpr std::size_t kHeaderBytes = 5;
 
 // AuthenticationXXX codes; PostgreSQL manual, "Message Formats".
 constexpr std::uint32_t kOk = 0;
@@ -56,10 +57,17 @@ std::vector<ServerId> judges(Shared& shared, const Snapshot& snapshot) {
   return servers;
 }
 
-// A connection on which the server has been told who wants in; over TLS as sslmode asks.
-asio::awaitable<Result<net::Stream>> open_judge(SnapshotPtr snapshot, ServerId server,
-                                                const protocol::StartupMessage& startup,
-                                                Clock::time_point deadline) {
+// A server that has begun to judge.
+struct Judge {
+  ServerId id;
+  net::Stream stream;
+  protocol::FrameDecoder decoder;
+};
+
+// A connection, over TLS as sslmode asks, on which the server was told who wants in and has begun to answer.
+asio::awaitable<Result<Judge>> open_judge(SnapshotPtr snapshot, ServerId server,
+                                          const protocol::StartupMessage& startup,
+                                          Clock::time_point deadline) {
   const net::ConnectTarget& target = snapshot->servers.at(server).target;
   const Clock::time_point give_up_at =
       std::min(deadline, Clock::now() + snapshot->options().server_connect_timeout);
@@ -89,7 +97,27 @@ asio::awaitable<Result<net::Stream>> open_judge(SnapshotPtr snapshot, ServerId s
   Bytes message;
   protocol::append_startup_message(message, parameters);
   if (auto sent = co_await stream.write_all(message); !sent) co_return sent.error();
-  co_return std::move(stream);
+  protocol::FrameDecoder decoder(kMessageBytesMax);
+  while (decoder.unread().size() < kHeaderBytes) {
+    const auto count = co_await stream.read_some(decoder.prepare(kReadBytes));
+    if (!count) co_return count.error();
+    decoder.commit(*count);
+  }
+  co_return Judge{server, std::move(stream), std::move(decoder)};
+}
+
+// Why a request of that kind must not go to the client, or cannot.
+std::optional<ErrorFields> cannot_pass(std::uint32_t code, net::Stream& client) {
+  if (code == kCleartext && client.tls() == nullptr && !net::peer_address(client.socket()).is_unix)
+    return ErrorFields{"FATAL", "28000", "the server asks for a cleartext password, which needs TLS", "",
+                       "Connect with TLS, or let the server use scram-sha-256."};
+  if (code != kCleartext && code != kMd5 && code != kSasl && code != kSaslContinue && code != kSaslFinal)
+    return ErrorFields{"FATAL", "0A000",
+                       "the server asks for authentication method " + std::to_string(code) +
+                           ", which cannot be passed through",
+                       "",
+                       "Let the server use scram-sha-256, md5 or password for connections of the router."};
+  return std::nullopt;
 }
 
 // AuthenticationSASL without the mechanism that binds to the server's certificate.
@@ -111,30 +139,40 @@ asio::awaitable<std::optional<ErrorFields>> relay_authentication(Shared& shared,
                                                                  const protocol::StartupMessage& startup,
                                                                  Clock::duration timeout, Bytes& pipelined) {
   const Clock::time_point give_up_at = Clock::now() + timeout;
-  std::optional<net::Stream> server;
+  std::optional<Judge> judge;
   for (const ServerId id : judges(shared, *snapshot)) {
     auto opened = co_await open_judge(snapshot, id, startup, give_up_at);
     if (opened) {
-      server.emplace(*std::move(opened));
+      judge.emplace(*std::move(opened));
       break;
     }
     // A client that left little time says nothing about the server.
     if (Clock::now() >= give_up_at) break;
     shared.server_failed(id, opened.error().code.message());
   }
-  if (!server) co_return ErrorFields{"FATAL", "57P03", "no server is available to authenticate with", "", ""};
+  if (!judge) co_return ErrorFields{"FATAL", "57P03", "no server is available to authenticate with", "", ""};
+  net::Stream& server = judge->stream;
 
-  // The caller's deadline closes the client alone, and a client that went away is not noticed here.
-  const net::Deadline deadline(server->get_executor(), give_up_at - Clock::now(),
-                               [&server] { server->close(); });
-  protocol::FrameDecoder from_server(kMessageBytesMax);
+  // The caller's deadline closes the client alone, and a client that went away is not noticed here. The
+  // client has all the time there is for each of its answers, the server no more than for any start-up.
+  net::Deadline deadline(server.get_executor(), give_up_at - Clock::now(), [&server] { server.close(); });
+  const auto lost = [&] {
+    const bool silent = deadline.expired();
+    if (Clock::now() < give_up_at)
+      shared.server_failed(judge->id, silent ? "silent during authentication" : "lost during authentication");
+    return failed(silent ? "the server did not answer during authentication"
+                         : "the server closed the connection during authentication");
+  };
   protocol::FrameDecoder from_client(kMessageBytesMax);
   const std::span<std::byte> ahead = from_client.prepare(pipelined.size());
   std::copy(pipelined.begin(), pipelined.end(), ahead.begin());
   from_client.commit(pipelined.size());
   for (;;) {
-    const auto message = co_await next_message(*server, from_server);
-    if (!message) co_return failed("the server closed the connection during authentication");
+    const Clock::duration left = give_up_at - Clock::now();
+    deadline.reset(std::min<Clock::duration>(left, snapshot->options().server_connect_timeout));
+    const auto message = co_await next_message(server, judge->decoder);
+    if (!message) co_return lost();
+    deadline.reset(give_up_at - Clock::now());
     if (message->type == 'N') continue;
     if (message->type == 'E') co_return protocol::parse_error_fields(message->body);
     if (message->type != 'R') co_return failed("the server broke off the authentication");
@@ -144,15 +182,7 @@ asio::awaitable<std::optional<ErrorFields>> relay_authentication(Shared& shared,
       pipelined.assign(behind.begin(), behind.end());
       co_return std::nullopt;
     }
-    if (code == kCleartext && client.tls() == nullptr && !net::peer_address(client.socket()).is_unix)
-      co_return ErrorFields{"FATAL", "28000", "the server asks for a cleartext password, which needs TLS", "",
-                            "Connect with TLS, or let the server use scram-sha-256."};
-    if (code != kCleartext && code != kMd5 && code != kSasl && code != kSaslContinue && code != kSaslFinal)
-      co_return ErrorFields{
-          "FATAL", "0A000",
-          "the server asks for authentication method " + std::to_string(code) +
-              ", which cannot be passed through",
-          "", "Let the server use scram-sha-256, md5 or password for connections of the router."};
+    if (std::optional<ErrorFields> unfit = cannot_pass(code, client)) co_return unfit;
     Bytes out;
     if (code == kSasl) {
       out = without_plus(message->body);
@@ -167,8 +197,7 @@ asio::awaitable<std::optional<ErrorFields>> relay_authentication(Shared& shared,
       co_return ErrorFields{"FATAL", "08P01", "expected a password message during authentication", "", ""};
     out.clear();
     protocol::append_message(out, 'p', answer->body);
-    if (!co_await server->write_all(out))
-      co_return failed("the server closed the connection during authentication");
+    if (!co_await server.write_all(out)) co_return lost();
   }
 }
 
