@@ -1,0 +1,264 @@
+// What becomes of a server connection behind its session: reset and kept, or closed; and cancels, which must
+// never find it with another client.
+
+#include <gtest/gtest.h>
+
+#include "protocol/backend_messages.h"
+#include "tests/router/session_world.h"
+
+namespace sluice::router::test {
+namespace {
+
+using namespace std::chrono_literals;
+using fakes::Backend;
+using fakes::ScriptedClient;
+using fakes::ScriptedServer;
+
+// One replica, so that every session is on it.
+constexpr std::string_view kCancels = "cancel_wait_timeout: 10\n";
+
+void end(SessionWorld& world, ScriptedClient& client) {
+  client.terminate();
+  world.settle();
+}
+
+TEST(SessionReuse, GivesTheNextSessionTheSameServer) {
+  SessionWorld world;
+  ScriptedClient& first = world.ready_client();
+  Backend& backend = world.last_backend();
+  end(world, first);
+  ScriptedClient& second = world.ready_client();
+  EXPECT_EQ(&world.last_backend(), &backend);
+  EXPECT_EQ(second.types(), "RSSKZ");
+  EXPECT_EQ(second.parameter("server_version"), "15.20");
+  EXPECT_NE(second.process_id(), first.process_id());
+  second.query("SELECT 1");
+  world.settle();
+  end(world, second);
+  EXPECT_EQ(backend.heard(), (std::vector<std::string>{"Q:DISCARD ALL", "Q:SELECT 1", "Q:DISCARD ALL"}));
+  EXPECT_EQ(world.reading().total(telemetry::metric::server_connections_reused_total), 1);
+  world.expect_nothing_left();
+}
+
+TEST(SessionReuse, IsForTheSameUserAndSettingsAlone) {
+  SessionWorld world;
+  end(world, world.ready_client("trusted"));
+  ScriptedClient& with_setting = world.connect();
+  with_setting.start("trusted", {{"TimeZone", "Europe/Zurich"}});
+  world.settle();
+  EXPECT_TRUE(with_setting.ready());
+  ScriptedClient& other = world.ready_client("alice");
+  EXPECT_EQ(world.reading().total(telemetry::metric::server_connections_reused_total), 0);
+  end(world, with_setting);
+  end(world, other);
+  EXPECT_EQ(world.shared().pool.size(), 3U);
+  world.expect_nothing_left();
+}
+
+TEST(SessionReuse, ClosesAServerThatCannotBeReset) {
+  SessionWorld world;
+  world.server("a").reset = ScriptedServer::Reset::Fails;
+  end(world, world.ready_client());
+  EXPECT_EQ(world.server("a").open_backends(), 0U);
+  EXPECT_EQ(world.shared().pool.size(), 0U);
+  EXPECT_EQ(world.reading().total(telemetry::metric::server_resets_total), 1);
+  world.expect_nothing_left();
+}
+
+TEST(SessionReuse, ClosesAServerThatIsSilentWhileItIsReset) {
+  SessionWorld world("server_reset_timeout: 3\n");
+  world.server("a").reset = ScriptedServer::Reset::StaysSilent;
+  ScriptedClient& first = world.ready_client();
+  end(world, first);
+  EXPECT_TRUE(first.ended()) << "a client does not wait for it";
+  ScriptedClient& second = world.ready_client();
+  EXPECT_EQ(world.server("a").backends().size(), 2U) << "nor does the next one";
+  world.run_for(2900ms);
+  EXPECT_EQ(world.server("a").open_backends(), 2U);
+  world.run_for(200ms);
+  EXPECT_EQ(world.server("a").open_backends(), 1U);
+  second.terminate();
+  world.run_for(4s);
+  EXPECT_EQ(world.server("a").open_backends(), 0U);
+  world.expect_nothing_left();
+}
+
+TEST(SessionReuse, ClosesAServerThatIsLostWhileItIsReset) {
+  SessionWorld world;
+  world.server("a").on_message = [](Backend& backend, char, std::string_view text) {
+    if (text != "DISCARD ALL") return false;
+    backend.die("57P01");
+    return true;
+  };
+  end(world, world.ready_client());
+  EXPECT_EQ(world.shared().pool.size(), 0U);
+  ScriptedClient& next = world.ready_client();
+  EXPECT_EQ(next.types(), "RSSKZ");
+  end(world, next);
+  world.expect_nothing_left();
+}
+
+TEST(SessionReuse, PassesOverAServerThatWentWhileItWasKept) {
+  SessionWorld world;
+  end(world, world.ready_client());
+  end(world, world.ready_client());
+  world.last_backend().die("57P01");
+  world.settle();
+  ScriptedClient& client = world.ready_client();
+  EXPECT_EQ(client.types(), "RSSKZ");
+  EXPECT_TRUE(client.errors().empty());
+  EXPECT_EQ(world.server("a").backends().size(), 2U);
+  end(world, client);
+  world.expect_nothing_left();
+}
+
+TEST(SessionReuse, TakesInWhatAServerSaysWhileItIsKept) {
+  SessionWorld world;
+  end(world, world.ready_client());
+  Bytes unasked;
+  protocol::append_notice_response(unasked, {"NOTICE", "00000", "for nobody", "", ""});
+  protocol::append_parameter_status(unasked, "TimeZone", "Europe/Zurich");
+  world.last_backend().send(unasked);
+  world.settle();
+  ScriptedClient& client = world.ready_client();
+  EXPECT_EQ(world.server("a").backends().size(), 1U);
+  EXPECT_EQ(client.types(), "RSSKZ");
+  EXPECT_EQ(client.parameter("TimeZone"), "Europe/Zurich");
+  end(world, client);
+  world.expect_nothing_left();
+}
+
+// The server holds an open batch, and nobody knows what it would make of a reset within.
+TEST(SessionReuse, ClosesAServerInTheMiddleOfABatch) {
+  SessionWorld world;
+  ScriptedClient& client = world.ready_client();
+  Bytes parse;
+  protocol::append_parse(parse, "s", "SELECT 1");
+  protocol::append_flush(parse);
+  client.send(parse);
+  world.settle();
+  EXPECT_EQ(client.types(), "RSSKZ1");
+  client.peer().close();
+  world.settle();
+  EXPECT_EQ(world.server("a").open_backends(), 0U);
+  EXPECT_EQ(world.shared().pool.size(), 0U);
+  world.expect_nothing_left();
+}
+
+TEST(SessionCancel, ReachesTheServerThatRunsTheQuery) {
+  SessionWorld world;
+  ScriptedClient& idle = world.ready_client();
+  ScriptedClient& busy = world.ready_client();
+  Backend& backend = world.last_backend();
+  busy.query("wait");
+  world.settle();
+  ScriptedClient& canceller = world.connect();
+  canceller.cancel(busy);
+  world.settle();
+  EXPECT_TRUE(canceller.ended());
+  EXPECT_EQ(world.server(world.last_server()).cancels(), (std::vector<std::int32_t>{backend.process_id()}));
+  world.connect().cancel(idle);
+  world.settle();
+  EXPECT_EQ(world.server("a").cancels().size() + world.server("b").cancels().size(), 1U)
+      << "nothing runs there";
+  idle.peer().reset();
+  busy.peer().reset();
+  world.settle();
+  world.expect_nothing_left();
+}
+
+// The session that the key was for is over, and its server runs another client's query.
+TEST(SessionCancel, IsNeverForwardedWhenItComesTooLate) {
+  SessionWorld world;
+  ScriptedClient& gone = world.ready_client();
+  end(world, gone);
+  ScriptedClient& next = world.ready_client();
+  next.query("wait");
+  world.settle();
+  ASSERT_EQ(world.server("a").backends().size(), 1U) << "the same server serves both";
+  ScriptedClient& late = world.connect();
+  late.cancel(gone);
+  world.settle();
+  EXPECT_TRUE(late.ended());
+  EXPECT_TRUE(world.server("a").cancels().empty());
+  EXPECT_EQ(world.reading().value(telemetry::metric::cancels_total, telemetry::CancelResult::UnknownKey), 1);
+  next.peer().reset();
+  world.settle();
+  EXPECT_EQ(world.server("a").cancels().size(), 1U) << "its own, of a query that nobody waits for";
+  world.expect_nothing_left();
+}
+
+// It comes in time, and is still under way when its session ends: the server must wait for it.
+TEST(SessionCancel, HoldsTheServerBackUntilItIsDelivered) {
+  SessionWorld world(kCancels);
+  ScriptedClient& first = world.ready_client();
+  Backend& backend = world.last_backend();
+  first.query("wait");
+  world.settle();
+  world.server("a").hold_cancels = true;
+  world.connect().cancel(first);
+  world.settle();
+  ASSERT_EQ(world.server("a").cancels().size(), 1U);
+  Bytes answer;
+  protocol::append_command_complete(answer, "SELECT 0");
+  protocol::append_ready_for_query(answer, 'I');
+  backend.send(answer);
+  world.settle();
+  end(world, first);
+  EXPECT_EQ(world.shared().pool.size(), 0U);
+  EXPECT_EQ(backend.heard().size(), 1U) << "not even a reset yet";
+  ScriptedClient& second = world.ready_client();
+  EXPECT_NE(&world.last_backend(), &backend);
+  world.server("a").backends()[1].peer().close();  // the cancel's connection
+  world.run_for(1s);
+  EXPECT_EQ(world.shared().pool.size(), 1U);
+  EXPECT_EQ(backend.heard().back(), "Q:DISCARD ALL");
+  end(world, second);
+  world.expect_nothing_left();
+}
+
+TEST(SessionCancel, CostsTheServerItsNextSessionWhenItsFateIsNotKnown) {
+  SessionWorld world(kCancels);
+  ScriptedClient& client = world.ready_client();
+  Backend& backend = world.last_backend();
+  client.query("wait");
+  world.settle();
+  world.server("a").hold_cancels = true;
+  world.connect().cancel(client);
+  world.settle();
+  Bytes answer;
+  protocol::append_command_complete(answer, "SELECT 0");
+  protocol::append_ready_for_query(answer, 'I');
+  backend.send(answer);
+  world.settle();
+  end(world, client);
+  world.run_for(9s);
+  EXPECT_TRUE(backend.open());
+  world.run_for(2s);
+  EXPECT_FALSE(backend.open());
+  EXPECT_EQ(world.shared().pool.size(), 0U);
+  world.expect_nothing_left();
+}
+
+TEST(SessionCancel, IsLimitedInRate) {
+  SessionWorld world("cancel_rate_limit: 2\n");
+  ScriptedClient& client = world.ready_client();
+  client.query("wait");
+  world.settle();
+  for (int i = 0; i < 5; ++i)
+    world.connect().cancel(client);
+  world.settle();
+  EXPECT_EQ(world.server("a").cancels().size(), 2U);
+  world.run_for(1s);
+  for (int i = 0; i < 5; ++i)
+    world.connect().cancel(client);
+  world.settle();
+  EXPECT_EQ(world.server("a").cancels().size(), 4U);
+  EXPECT_EQ(world.reading().value(telemetry::metric::cancels_total, telemetry::CancelResult::RateLimited), 6);
+  client.peer().reset();
+  world.settle();
+  world.expect_nothing_left();
+}
+
+}  // namespace
+}  // namespace sluice::router::test
