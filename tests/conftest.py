@@ -1,3 +1,3 @@
 """Makes the harness's fixtures known to every folder of tests that pytest runs."""
 
-pytest_plugins = ["harness.fixtures"]
+pytest_plugins = ["harness.fixtures", "harness.placer"]

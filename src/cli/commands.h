@@ -17,6 +17,7 @@ using Action = std::function<int()>;
 
 // Each adds one command with its options to the application; its callback sets `action`.
 void add_router(CLI::App& app, Action& action);
+void add_placer(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_decide(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);

@@ -34,6 +34,7 @@ int run(int argc, char** argv) {
   app.failure_message(CLI::FailureMessage::simple);
   Action action;
   add_router(app, action);
+  add_placer(app, action);
   add_check(app, action);
   add_decide(app, action);
   add_demo(app, action);

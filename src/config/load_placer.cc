@@ -125,6 +125,9 @@ void check_options(const PlacerConfig& config, Reporter& reporter) {
         "is " + std::string(word_of(o.policy)) +
             ", but without profile_path and calibration_file nothing is known beyond the way to the hosts",
         "user_first is what will be done");
+  if (!o.profile_url.empty() && o.profile_path.empty())
+    reporter.error("profile_path", "is missing: profile_url says what to copy there",
+                   "profile_path: /dev/shm/sluice.profile");
   for (const std::string& protocol : o.upgrades)
     if (protocol == "h2c") reporter.error("upgrades", "holds h2c, by which requests would pass unseen");
 }

@@ -78,6 +78,14 @@ TEST(ChunkDecoder, PassesHarmlessTrailersAndDropsTheOthers) {
   }
 }
 
+// Guards against an assertion of the parser's for a last chunk that comes in more than two parts.
+TEST(ChunkDecoder, TakesAnEmptyBodyWhereverItIsCut) {
+  for (const std::string bytes :
+       {"0\r\n\r\n", "000\r\n\r\n", "0;x=y\r\nX-Sum: 1\r\n\r\n", "1\r\n0\r\n0\r\n\r\n"})
+    for (std::size_t step = 1; step <= bytes.size(); ++step)
+      EXPECT_EQ(decode(bytes, step).state, ChunkDecoder::State::Done) << bytes << " in steps of " << step;
+}
+
 TEST(ChunkDecoder, IsUsedAgainAfterReset) {
   ChunkDecoder decoder;
   std::vector<std::string_view> pieces;

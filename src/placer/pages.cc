@@ -1,0 +1,223 @@
+#include "placer/pages.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include <nlohmann/json.hpp>
+
+namespace sluice::placer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using placement::Millis;
+
+struct Row {
+  std::string_view path, help;
+};
+constexpr Row kPages[] = {
+    {"/", "This list."},
+    {"/metrics", "Metrics in the text format of Prometheus."},
+    {"/healthz", "200 while the process serves; says which policy is followed, and why not the wanted one."},
+    {"/readyz", "200 while requests are taken and a compute host is up, else 503 and why not."},
+    {"/v1/hosts", "Compute hosts: health, the way to them, requests in flight. JSON."},
+    {"/v1/explain?route=/feed",
+     "Where a request for that path would go, with every term of every host's score. JSON."},
+};
+
+Json in_millis(std::optional<Millis> time) {
+  return time ? Json(time->count()) : Json(nullptr);
+}
+Json in_millis(std::optional<std::chrono::nanoseconds> time) {
+  return time ? Json(Millis(*time).count()) : Json(nullptr);
+}
+
+http::Page json_page(const Json& document) {
+  http::Page page;
+  page.content_type = "application/json";
+  page.body = document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return page;
+}
+
+Json terms_json(const placement::Terms& terms) {
+  Json json = Json::object();
+  json["path"] = terms.path.count();
+  json["connect"] = terms.connect.count();
+  json["database"] = terms.database.count();
+  json["dependencies"] = terms.dependencies.count();
+  json["residual"] = terms.residual.count();
+  json["correction"] = terms.correction.count();
+  json["waiting"] = terms.waiting.count();
+  json["total"] = terms.total().count();
+  return json;
+}
+
+Json inputs_json(const placement::HostInputs& inputs) {
+  Json json = Json::object();
+  json["client"] = in_millis(inputs.client);
+  json["path"] = in_millis(inputs.path);
+  json["connect"] = in_millis(inputs.connect);
+  json["sql"] = in_millis(inputs.sql);
+  json["residual"] = in_millis(inputs.residual);
+  json["dependencies"] = inputs.dependencies.count();
+  return json;
+}
+
+// What adaptive says of the route, under its lock.
+struct Learnt {
+  std::vector<placement::Terms> terms;
+  std::vector<double> shares;
+  std::optional<std::size_t> preferred;
+};
+Learnt learnt_of(const AdminFacts& facts, std::size_t route, const RouteView& view) {
+  Learnt learnt;
+  const auto now = std::chrono::duration_cast<placement::Now>(facts.now.time_since_epoch());
+  Learner& learner = *facts.view->snapshot->learner;
+  const std::lock_guard lock(learner.mutex);
+  for (std::size_t i = 0; i < view.hosts.size(); ++i) {
+    learnt.terms.push_back(learner.adaptive.explain(route, view.inputs, i, view.hosts[i], now));
+    learnt.shares.push_back(learner.adaptive.share(route, i));
+  }
+  learnt.preferred = learner.adaptive.preferred(route);
+  return learnt;
+}
+
+}  // namespace
+
+http::Page index_page() {
+  http::Page page;
+  page.body = "Sluice placer, HTTP admin\n\n";
+  for (const Row& row : kPages) {
+    std::string padded(row.path);
+    padded.resize(std::max<std::size_t>(padded.size(), 24), ' ');
+    page.body.append(padded).append("  ").append(row.help).append("\n");
+  }
+  return page;
+}
+
+http::Page error_page(int status, std::string_view sentence) {
+  http::Page page;
+  page.status = status;
+  if (sentence.empty()) {
+    sentence = status == 404   ? "There is nothing here; see / for what there is."
+               : status == 405 ? "Only GET and HEAD are answered here."
+               : status == 413 ? "Requests have no body here."
+               : status == 431 ? "The request's headers are too long."
+               : status == 503 ? "Too many connections."
+                               : "This is no HTTP/1.1 request that can be understood.";
+  }
+  page.body = std::string(sentence) + '\n';
+  if (status == 405) page.allow = "GET, HEAD";
+  return page;
+}
+
+http::Page health_page(const AdminFacts& facts) {
+  http::Page page;
+  page.body = "ok\npolicy: " + facts.policy.summary + "\n";
+  if (!facts.profile.empty()) page.body += "profile: " + facts.profile + "\n";
+  for (const std::string& reason : facts.policy.reasons)
+    page.body += "degraded: " + reason + "\n";
+  return page;
+}
+
+http::Page ready_page(const AdminFacts& facts) {
+  if (facts.shutting_down) return error_page(503, "shutting down");
+  const bool any =
+      std::any_of(facts.hosts.begin(), facts.hosts.end(), [](const HostReport& host) { return host.up; });
+  if (!any) return error_page(503, "no compute host is up");
+  http::Page page;
+  page.body = "ready\n";
+  return page;
+}
+
+http::Page hosts_page(const AdminFacts& facts) {
+  const Snapshot& snapshot = *facts.view->snapshot;
+  Json list = Json::array();
+  for (std::size_t i = 0; i < snapshot.hosts.size(); ++i) {
+    const HostState& host = *snapshot.hosts[i];
+    const HostReport& report = facts.hosts[i];
+    Json json = Json::object();
+    json["name"] = host.name;
+    json["address"] = host.target.host;
+    json["port"] = host.target.port;
+    json["up"] = report.up;
+    json["problem"] = report.problem;
+    json["path_ms"] = in_millis(report.path);
+    json["connect_ms"] = in_millis(report.connect);
+    json["samples"] = report.samples;
+    json["measured_seconds_ago"] =
+        report.measured_at ? Json(std::chrono::duration<double>(facts.now - *report.measured_at).count())
+                           : Json(nullptr);
+    json["in_flight"] = host.in_flight.load(std::memory_order_relaxed);
+    json["failures_in_row"] = host.failures_in_row.load(std::memory_order_relaxed);
+    list.push_back(std::move(json));
+  }
+  return json_page(Json{{"hosts", std::move(list)}});
+}
+
+http::Page explain_page(const AdminFacts& facts, std::string_view method, std::string_view path) {
+  const Snapshot& snapshot = *facts.view->snapshot;
+  const config::PlacerConfig& config = *snapshot.config;
+  if (path.empty()) return error_page(400, "Say which: /v1/explain?route=/feed");
+  std::size_t index = config.routes.size();
+  for (std::size_t i = 0; i < config.routes.size() && index == config.routes.size(); ++i)
+    if (config.routes[i].pattern == path) index = i;
+  if (index == config.routes.size())
+    index = snapshot.table.match(method.empty() ? "GET" : method, path.substr(0, path.find('?')))
+                .value_or(static_cast<std::uint32_t>(index));
+  const RouteView& view = facts.view->routes[index];
+  std::vector<placement::HostInputs> candidates = view.hosts;
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    candidates[i].candidate = facts.hosts[i].up;
+
+  Json json = Json::object();
+  json["route"] = index < config.routes.size() ? Json(config.routes[index].pattern) : Json(nullptr);
+  json["wanted_policy"] = placement::policy_name(index < config.routes.size() ? config.options.policy
+                                                                              : placement::Policy::UserFirst);
+  json["policy"] = placement::policy_name(view.effective.policy);
+  json["missing"] = placement::missing_name(view.effective.missing);
+  json["why"] = view.why;
+  json["n_serial"] = view.inputs.n_serial ? Json(*view.inputs.n_serial) : Json(nullptr);
+  const bool adaptive = view.effective.policy == placement::Policy::Adaptive && snapshot.learner != nullptr;
+  const Learnt learnt = adaptive ? learnt_of(facts, index, view) : Learnt{};
+  auto chosen = placement::choose(view.effective.policy, view.inputs, candidates);
+  if (learnt.preferred && candidates[*learnt.preferred].candidate) chosen = learnt.preferred;
+  json["chosen"] = chosen ? Json(snapshot.hosts[*chosen]->name) : Json(nullptr);
+  Json list = Json::array();
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    Json host = Json::object();
+    host["name"] = snapshot.hosts[i]->name;
+    host["up"] = candidates[i].candidate;
+    host["score_ms"] = terms_json(
+        adaptive ? learnt.terms[i] : placement::terms(view.effective.policy, view.inputs, view.hosts[i]));
+    host["known_ms"] = inputs_json(view.hosts[i]);
+    if (adaptive) host["share"] = learnt.shares[i];
+    list.push_back(std::move(host));
+  }
+  json["hosts"] = std::move(list);
+  return json_page(json);
+}
+
+std::string placer_http_reference() {
+  std::string out = R"(# Placer's HTTP admin
+
+<!-- Generated from the table of pages in src/placer. Change it there; a test compares. -->
+
+The placer answers GET and HEAD on `admin_addr` and `admin_port`, which is loopback unless configured otherwise: there is no
+login, so whoever reaches the address may read what it shows. It changes nothing.
+
+| path | what it gives |
+| --- | --- |
+)";
+  for (const Row& row : kPages)
+    out.append("| `").append(row.path).append("` | ").append(row.help).append(" |\n");
+  out += R"(
+All times of the JSON pages are milliseconds where the name ends in `_ms`. In `explain`, `score_ms` holds the terms whose sum
+is the score under the policy that is followed, and `known_ms` what is known of the host for the route, `null` where nothing
+is: `client` is the TCP connect that user_first goes by, `path` a request for the health page, `sql` one call to the
+database. `missing` names the first term that the wanted policy lacks, `why` says it in words. Under adaptive, `share` is the
+part of the route's requests that goes to the host now.
+)";
+  return out;
+}
+
+}  // namespace sluice::placer

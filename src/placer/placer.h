@@ -1,0 +1,90 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <asio/awaitable.hpp>
+#include <asio/io_context.hpp>
+#include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "config/placer_config.h"
+#include "http/page_server.h"
+#include "mirror/mirror.h"
+#include "net/task_group.h"
+#include "placer/pages.h"
+#include "placer/planner.h"
+#include "placer/prober.h"
+#include "placer/shared.h"
+#include "placer/snapshot.h"
+#include "placer/worker.h"
+#include "shm/profile_reader.h"
+#include "telemetry/registry.h"
+
+namespace sluice::placer {
+
+// The whole placer in one process: worker threads with the requests, and a control thread (the caller of
+// run()) with signals, health checks, measuring, decisions for all routes, reload and the HTTP admin.
+class Placer {
+ public:
+  Placer(std::string config_path, std::shared_ptr<const config::PlacerConfig> config);
+  Placer(const Placer&) = delete;
+  Placer& operator=(const Placer&) = delete;
+  ~Placer();
+
+  // Opens the listening sockets and everything else that can fail. On an error, a sentence that says what and
+  // why.
+  std::optional<std::string> open();
+  // Serves until a signal ends it. Returns the exit code.
+  int run();
+
+ private:
+  asio::awaitable<void> handle_reload_signals();
+  asio::awaitable<void> handle_end_signals();
+  asio::awaitable<void> decide();
+  asio::awaitable<void> drain();
+  asio::awaitable<http::Page> answer(http::PageRequest request);
+
+  // The configuration with all that is made from it; null with a reason in `problem`.
+  SnapshotPtr make_snapshot(std::shared_ptr<const config::PlacerConfig> config, std::string& problem);
+  bool start_mirror(const config::PlacerOptions& options, std::string& problem);
+  bool load_calibration(const config::PlacerOptions& options, std::string& problem);
+  void reload();
+  void read_profile();
+  void publish();
+  void host_checked(const HostState& host, bool ok, bool changed);
+  void sample(telemetry::Samples& samples);
+  AdminFacts facts() const;
+  telemetry::Names names_with(const config::PlacerConfig& config);
+
+  const std::string config_path_;
+  const std::shared_ptr<const config::PlacerConfig> initial_;
+  asio::io_context control_{1};
+  Shared shared_;
+  SnapshotPtr snapshot_;
+  ViewPtr view_;
+  std::unique_ptr<mirror::Mirror> mirror_;  // of a router on another machine
+  std::unique_ptr<shm::ProfileReader> reader_;
+  Knowledge knowledge_;
+  PolicyState policy_;
+  // Names of label values keep their places across reloads.
+  std::vector<std::string> host_names_, route_names_;
+  std::unique_ptr<telemetry::Registry> telemetry_;
+  telemetry::ThreadMetrics* metrics_ = nullptr;  // the control thread's, owned by the registry
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<Prober> prober_;
+  std::unique_ptr<http::PageServer> admin_;
+  asio::signal_set reload_signals_, end_signals_;
+  asio::steady_timer decide_timer_;
+  std::chrono::steady_clock::time_point drain_until_{};
+  bool shutting_down_ = false;
+  bool stopped_ = false;
+  net::TaskGroup tasks_;
+};
+
+}  // namespace sluice::placer

@@ -1,0 +1,198 @@
+// What a running placer does beside its requests: signals, reload, the end, and keeping its knowledge fresh.
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include <asio/experimental/as_tuple.hpp>
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include "placer/placer.h"
+#include "placer/snapshot_parts.h"
+#include "profile/profile_error.h"
+#include "telemetry/log.h"
+
+namespace sluice::placer {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kDrainPoll = 20ms;
+constexpr auto kAwait = asio::experimental::as_tuple(asio::use_awaitable);
+
+}  // namespace
+
+// Apart from the signals that end the placer: those must not wait behind a row of reloads.
+asio::awaitable<void> Placer::handle_reload_signals() {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  reload_signals_.add(SIGHUP);
+  reload_signals_.add(SIGUSR1);
+  for (;;) {
+    const auto [ec, signal] = co_await reload_signals_.async_wait(kAwait);
+    if (ec) co_return;
+    if (signal == SIGUSR1) {
+      (void)log::reopen();
+      if (shared_.access_log != nullptr) (void)shared_.access_log->open();
+    } else if (!shutting_down_) {
+      reload();
+    }
+  }
+}
+
+asio::awaitable<void> Placer::handle_end_signals() {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  for (const int signal : {SIGTERM, SIGINT, SIGQUIT})
+    end_signals_.add(signal);
+  for (;;) {
+    const auto [ec, signal] = co_await end_signals_.async_wait(kAwait);
+    if (ec) co_return;
+    // The second one is meant: whoever sends it does not want to wait.
+    const bool at_once = signal == SIGQUIT || shutting_down_;
+    drain_until_ = std::chrono::steady_clock::now() + (at_once ? 0ms : snapshot_->options().drain_timeout);
+    if (std::exchange(shutting_down_, true)) continue;
+    log::info("shutting down", {{"connections", shared_.client_connections.load()},
+                                {"seconds_at_most", snapshot_->options().drain_timeout}});
+    tasks_.spawn("drain", drain());
+  }
+}
+
+// No new connections; requests under way may end until the deadline; then everything ends.
+asio::awaitable<void> Placer::drain() {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  for (const auto& worker : workers_)
+    worker->drain();
+  asio::steady_timer timer(control_);
+  do {
+    timer.expires_after(kDrainPoll);
+    co_await timer.async_wait(kAwait);
+  } while (shared_.client_connections.load() > 0 && std::chrono::steady_clock::now() < drain_until_);
+  if (const std::size_t left = shared_.client_connections.load(); left > 0)
+    log::warning("connections cut off by the shutdown", {{"connections", left}});
+  for (const auto& worker : workers_)
+    worker->stop();
+  while (shared_.workers_running.load() > 0) {
+    timer.expires_after(kDrainPoll);
+    co_await timer.async_wait(kAwait);
+  }
+  if (admin_) co_await admin_->stop();
+  co_await prober_->stop();
+  if (mirror_) co_await mirror_->stop();
+  asio::error_code ignored;
+  reload_signals_.cancel(ignored);
+  end_signals_.cancel(ignored);
+  stopped_ = true;
+  decide_timer_.cancel();
+}
+
+void Placer::reload() {
+  const config::PlacerLoadOutcome outcome = config::load_placer(config_path_);
+  std::string problem;
+  for (const config::Problem& each : outcome.problems) {
+    const bool error = each.severity == config::Severity::Error;
+    if (error && problem.empty()) problem = config::to_string(each);
+    if (!error) log::warning("configuration", {{"problem", config::to_string(each)}});
+  }
+  // Whatever can fail is done before anything changes: all or nothing.
+  SnapshotPtr made;
+  const auto calibration_before = knowledge_.calibration;
+  if (outcome.config) {
+    const auto fixed = config::placer_needing_restart(*snapshot_->config, *outcome.config);
+    if (!fixed.empty()) {
+      problem = "a restart is needed: " + fixed.front();
+    } else if (load_calibration(outcome.config->options, problem)) {
+      made = make_snapshot(outcome.config, problem);
+      if (made == nullptr) knowledge_.calibration = calibration_before;
+    }
+  }
+  metrics_->count(telemetry::metric::reloads_total,
+                  made != nullptr ? telemetry::OkOrFailed::Ok : telemetry::OkOrFailed::Failed);
+  if (made == nullptr) {
+    log::error("reload failed",
+               {{"file", config_path_},
+                {"reason", problem},
+                {"hint", "the configuration in use was kept; sluice check lists every problem"}});
+    return;
+  }
+  snapshot_ = std::move(made);
+  (void)log::configure(log_settings(snapshot_->options()));
+  const std::string& profile_path = snapshot_->options().profile_path;
+  if (profile_path.empty()) {
+    reader_ = nullptr;
+    knowledge_.profile.reset();
+    knowledge_.profile_problem.clear();
+  } else if (reader_ == nullptr || reader_->path() != profile_path) {
+    reader_ = std::make_unique<shm::ProfileReader>(profile_path);
+    knowledge_.profile.reset();
+  }
+  prober_->configure(snapshot_);
+  read_profile();
+  publish();
+  log::info("reloaded", {{"file", config_path_}});
+}
+
+void Placer::read_profile() {
+  if (reader_ == nullptr) return;
+  auto read = reader_->read();
+  if (read) {
+    knowledge_.profile = *std::move(read);
+    knowledge_.profile_problem =
+        distrust(*knowledge_.profile, snapshot_->options(), std::chrono::steady_clock::now());
+    return;
+  }
+  // A writer in the middle of a record is no reason to forget what was read before; its age decides.
+  if (knowledge_.profile && read.error().code == profile::ProfileErrc::Busy) return;
+  knowledge_.profile.reset();
+  knowledge_.profile_problem = shm::profile_problem(reader_->path(), read.error());
+}
+
+void Placer::publish() {
+  const auto now = std::chrono::steady_clock::now();
+  knowledge_.hosts = prober_->reports();
+  view_ = std::make_shared<const View>(make_view(snapshot_, knowledge_, now));
+  for (const auto& worker : workers_)
+    worker->replace_view(view_, telemetry_->extents());
+  PolicyState state = policy_state(*view_, knowledge_.profile_problem);
+  const bool changed = state.summary != policy_.summary;
+  policy_ = std::move(state);
+  if (!changed) return;
+  const std::string reason = policy_.reasons.empty() ? "" : policy_.reasons.front();
+  if (policy_.degraded) {
+    log::warning("policy", {{"followed", policy_.summary}, {"reason", reason}});
+  } else {
+    log::info("policy", {{"followed", policy_.summary}});
+  }
+}
+
+asio::awaitable<void> Placer::decide() {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  while (!stopped_) {
+    decide_timer_.expires_after(snapshot_->options().decision_interval);
+    co_await decide_timer_.async_wait(kAwait);
+    if (stopped_) co_return;
+    read_profile();
+    publish();
+  }
+}
+
+void Placer::host_checked(const HostState& host, bool ok, bool changed) {
+  const auto found = std::find_if(snapshot_->hosts.begin(), snapshot_->hosts.end(),
+                                  [&](const HostPtr& h) { return h.get() == &host; });
+  if (found == snapshot_->hosts.end()) return;
+  const telemetry::HostLabel label =
+      snapshot_->host_labels[static_cast<std::size_t>(found - snapshot_->hosts.begin())];
+  metrics_->count(telemetry::metric::placer_health_checks_total, label,
+                  ok ? telemetry::OkOrFailed::Ok : telemetry::OkOrFailed::Failed);
+  if (!changed) return;
+  metrics_->count(telemetry::metric::placer_host_changes_total, label);
+  const bool up = host.up.load(std::memory_order_relaxed);
+  if (up) {
+    log::info("compute host up", {{"host", host.name}});
+  } else {
+    log::warning("compute host down", {{"host", host.name}});
+  }
+}
+
+}  // namespace sluice::placer

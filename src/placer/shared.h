@@ -1,0 +1,19 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+
+#include "placer/access_log.h"
+
+namespace sluice::placer {
+
+// What the threads of one placer share beside views.
+struct Shared {
+  std::atomic<std::size_t> client_connections{0};
+  std::atomic<std::size_t> workers_running{0};
+  std::atomic<std::size_t> upstream_idle{0};
+  std::shared_ptr<AccessLog::File> access_log;  // null: none. Set before the threads start
+};
+
+}  // namespace sluice::placer
