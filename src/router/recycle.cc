@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "net/deadline.h"
-#include "protocol/backend_messages.h"
 #include "protocol/frame_decoder.h"
 #include "protocol/reset_machine.h"
 
@@ -41,7 +40,7 @@ asio::awaitable<std::optional<std::string>> reset_server(SnapshotPtr snapshot, S
   co_return std::nullopt;
 }
 
-Unasked take_unasked(protocol::FrameDecoder& decoder, ParameterSet::Entries& changes, Bytes& notices) {
+Unasked take_unasked(protocol::FrameDecoder& decoder, ParameterSet::Entries& changes) {
   for (;;) {
     const auto frame = decoder.next();
     if (!frame) return Unasked::Unfit;
@@ -53,9 +52,7 @@ Unasked take_unasked(protocol::FrameDecoder& decoder, ParameterSet::Entries& cha
       const auto value = in.cstring();
       if (!name || !value) return Unasked::Unfit;
       changes.emplace_back(*name, *value);
-    } else if (message.type == 'N') {
-      protocol::append_message(notices, 'N', message.body);
-    } else if (message.type != 'A') {
+    } else if (message.type != 'N' && message.type != 'A') {
       return Unasked::Unfit;
     }
   }
@@ -68,9 +65,7 @@ bool good_to_reuse(ServerConnection& connection) {
   if (outcome.status != net::IoStatus::Ok) return false;
   decoder.commit(outcome.bytes);
   ParameterSet::Entries changes;
-  Bytes notices;  // about things before the coming session
-  if (take_unasked(decoder, changes, notices) != Unasked::None || connection.stream.has_pending_or_eof())
-    return false;
+  if (take_unasked(decoder, changes) != Unasked::None || connection.stream.has_pending_or_eof()) return false;
   connection.parameters = ParameterSet::apply(connection.parameters, changes);
   return true;
 }

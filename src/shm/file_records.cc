@@ -53,7 +53,7 @@ Result<void> FileRecords::prepare(std::span<const Range> ranges) {
     total += range.size;
   }
   for (std::vector<std::byte>& copy : copies_) {
-    copy.resize(total);
+    if (copy.size() < total) copy.resize(total);
     for (const Copied& c : ranges_) {
       const auto done = read_exactly(fd_, c.range.offset, std::span(copy).subspan(c.at, c.range.size));
       if (!done) return done.error();
@@ -65,12 +65,17 @@ Result<void> FileRecords::prepare(std::span<const Range> ranges) {
   return {};
 }
 
-const FileRecords::Copied* FileRecords::find(std::uint64_t offset, std::size_t size) const noexcept {
+const FileRecords::Copied* FileRecords::find(std::uint64_t offset, std::size_t size) noexcept {
+  const auto holds = [&](const Copied& c) {
+    return offset >= c.range.offset && offset + size <= c.range.offset + c.range.size;
+  };
+  if (last_ < ranges_.size() && holds(ranges_[last_])) return &ranges_[last_];
   const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), offset,
                                       [](std::uint64_t o, const Copied& c) { return o < c.range.offset; });
   if (after == ranges_.begin()) return nullptr;
   const Copied& c = *std::prev(after);
-  return offset + size <= c.range.offset + c.range.size ? &c : nullptr;
+  last_ = static_cast<std::size_t>(&c - ranges_.data());
+  return holds(c) ? &c : nullptr;
 }
 
 Result<void> FileRecords::load(std::uint64_t offset, std::span<std::byte> payload) {

@@ -18,7 +18,8 @@ namespace sluice::shm {
 // read one by one. Errors: Truncated; Busy; what the kernel says. The descriptor stays the caller's.
 class FileRecords final : public profile::RecordSource {
  public:
-  explicit FileRecords(int fd) noexcept : fd_(fd) {}
+  // Reads this file from now on. Room for copies is kept from one reading to the next.
+  void look_at(int fd) noexcept { fd_ = fd; }
   Result<void> prepare(std::span<const Range> ranges) override;
   Result<void> load(std::uint64_t offset, std::span<std::byte> payload) override;
 
@@ -28,11 +29,12 @@ class FileRecords final : public profile::RecordSource {
     std::size_t at = 0;  // in each of the copies
   };
 
-  const Copied* find(std::uint64_t offset, std::size_t size) const noexcept;
+  const Copied* find(std::uint64_t offset, std::size_t size) noexcept;
   Result<void> load_alone(std::uint64_t offset, std::span<std::byte> payload);
 
-  const int fd_;
+  int fd_ = -1;
   std::vector<Copied> ranges_;  // by offset
+  std::size_t last_ = 0;        // where find() was right
   std::array<std::vector<std::byte>, 3> copies_;
 };
 

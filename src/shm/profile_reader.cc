@@ -9,7 +9,6 @@
 
 #include "profile/profile_error.h"
 #include "profile/read_profile.h"
-#include "shm/file_records.h"
 
 namespace sluice::shm {
 namespace {
@@ -56,8 +55,8 @@ Result<profile::Profile> ProfileReader::read() {
   if (const auto done = read_exactly(file_.get(), 0, head); !done) return done.error();
   const auto header = profile::read_header(head, size);
   if (!header) return header.error();
-  FileRecords records(file_.get());
-  return profile::read_profile(records, *header);
+  records_.look_at(file_.get());
+  return profile::read_profile(records_, *header);
 }
 
 std::string profile_problem(const std::string& path, const Error& error) {

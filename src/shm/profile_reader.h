@@ -8,6 +8,7 @@
 #include "profile/contents.h"
 #include "profile/layout.h"
 #include "shm/descriptor.h"
+#include "shm/file_records.h"
 
 namespace sluice::shm {
 
@@ -34,6 +35,7 @@ class ProfileReader {
 
   std::string path_;
   Descriptor file_;
+  FileRecords records_;
   std::uint64_t device_ = 0, inode_ = 0;
 };
 

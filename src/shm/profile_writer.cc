@@ -41,6 +41,29 @@ std::string holder_of(int lock) {
 
 }  // namespace
 
+bool is_at(int file, const std::string& path) noexcept {
+  struct stat named {
+  }, own{};
+  return ::stat(path.c_str(), &named) == 0 && ::fstat(file, &own) == 0 && named.st_dev == own.st_dev &&
+         named.st_ino == own.st_ino;
+}
+
+Result<Descriptor> take_lock(const std::string& profile, std::string& problem) {
+  const std::string path = profile + ".lock";
+  Descriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock) return failed(errno, "cannot open " + path, problem);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    const int code = errno;
+    if (code != EWOULDBLOCK) return failed(code, "cannot lock " + path, problem);
+    problem = profile + " is written by " + holder_of(lock.get()) + " already; a profile has one writer";
+    return Error(std::make_error_code(std::errc::device_or_resource_busy));
+  }
+  const std::string pid = std::to_string(::getpid()) + "\n";
+  // For the message above alone.
+  if (::ftruncate(lock.get(), 0) == 0) (void)!::pwrite(lock.get(), pid.data(), pid.size(), 0);
+  return lock;
+}
+
 // The file that is in place, mapped, with its publisher.
 class ProfileWriter::Mapping {
  public:
@@ -53,11 +76,9 @@ class ProfileWriter::Mapping {
 
   profile::Publisher& publisher() noexcept { return publisher_; }
   // The path still names this file, in its whole length: a store into a file that was cut ends the process.
-  bool is_at(const std::string& path) const noexcept {
-    struct stat named {
-    }, own{};
-    return ::stat(path.c_str(), &named) == 0 && ::fstat(file_.get(), &own) == 0 &&
-           named.st_dev == own.st_dev && named.st_ino == own.st_ino &&
+  bool is_whole_at(const std::string& path) const noexcept {
+    struct stat own {};
+    return is_at(file_.get(), path) && ::fstat(file_.get(), &own) == 0 &&
            static_cast<std::size_t>(own.st_size) >= memory_.size();
   }
 
@@ -77,24 +98,13 @@ ProfileWriter::~ProfileWriter() {
 }
 
 Result<ProfileWriter> ProfileWriter::open(Settings settings, std::string& problem) {
-  const std::string path = settings.path + ".lock";
-  Descriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock) return failed(errno, "cannot open " + path, problem);
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    const int code = errno;
-    if (code != EWOULDBLOCK) return failed(code, "cannot lock " + path, problem);
-    problem =
-        settings.path + " is written by " + holder_of(lock.get()) + " already; a profile has one writer";
-    return Error(std::make_error_code(std::errc::device_or_resource_busy));
-  }
-  const std::string pid = std::to_string(::getpid()) + "\n";
-  // For the message above alone.
-  if (::ftruncate(lock.get(), 0) == 0) (void)!::pwrite(lock.get(), pid.data(), pid.size(), 0);
-  return ProfileWriter(std::move(settings), std::move(lock));
+  auto lock = take_lock(settings.path, problem);
+  if (!lock) return lock.error();
+  return ProfileWriter(std::move(settings), *std::move(lock));
 }
 
 bool ProfileWriter::in_place() const noexcept {
-  return mapping_ && mapping_->is_at(settings_.path);
+  return mapping_ && mapping_->is_whole_at(settings_.path);
 }
 
 profile::Publisher::Beat ProfileWriter::beat_at(profile::Moment contents_at) const {
@@ -138,6 +148,12 @@ Result<void> ProfileWriter::publish(const profile::Contents& contents, profile::
   // Readers of the old file, if it is still there, learn that nothing comes any more.
   if (in_place()) mapping_->publisher().close(beat_at(contents_at));
   mapping_.reset();
+  // Whoever removed the profile may have removed the lock's file too, and another writer made one of its own.
+  if (!is_at(lock_.get(), settings_.path + ".lock")) {
+    auto lock = take_lock(settings_.path, problem);
+    if (!lock) return lock.error();
+    lock_ = *std::move(lock);
+  }
   if (const auto done = create(before.grown_for(contents), problem); !done) return done.error();
   mapping_->publisher().publish(contents, beat_at(contents_at));
   const std::string made = settings_.path + ".new";

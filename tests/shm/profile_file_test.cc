@@ -124,6 +124,26 @@ TEST_F(ProfileFile, IsPutBackByItsWriterWhenSomebodyRemovedOrCutIt) {
   EXPECT_EQ(reader.read()->contents, sample_contents(3));
 }
 
+// As systemd does with RemoveIPC when another unit of the same user stops.
+TEST_F(ProfileFile, HasOneWriterAlsoAfterSomebodyRemovedTheLockWithIt) {
+  ProfileWriter one = writer();
+  publish(one, sample_contents(1));
+  ASSERT_EQ(::unlink(path.c_str()), 0);
+  ASSERT_EQ(::unlink((path + ".lock").c_str()), 0);
+  {
+    ProfileWriter two = writer();
+    publish(two, sample_contents(2));
+    std::string problem;
+    EXPECT_FALSE(one.publish(sample_contents(1), {}, problem));
+    EXPECT_NE(problem.find("a profile has one writer"), problem.npos) << problem;
+    ProfileReader reader(path);
+    EXPECT_EQ(reader.read()->contents, sample_contents(2));
+  }
+  publish(one, sample_contents(3));
+  std::string problem;
+  EXPECT_FALSE(ProfileWriter::open({path, 0644, std::chrono::seconds(1)}, problem));
+}
+
 // The process that writes is killed between the two stores to a record's sequence.
 TEST_F(ProfileFile, OfAWriterKilledWithinARecordIsReportedAndReplacedByTheNext) {
   const pid_t child = ::fork();
