@@ -20,10 +20,26 @@ int check(const std::string& path) {
   return outcome.config != nullptr && std::cout ? kSuccess : kFailure;
 }
 
-enum class What { Check, Sample, Reference };
+enum class What { Check, Sample, Reference, PlacerSample, PlacerReference };
+
+std::string document(What what) {
+  switch (what) {
+    case What::Check:
+      break;
+    case What::Sample:
+      return config::sample_file();
+    case What::Reference:
+      return config::reference_page();
+    case What::PlacerSample:
+      return config::placer_sample_file();
+    case What::PlacerReference:
+      return config::placer_reference_page();
+  }
+  return "";
+}
 
 int print(What what) {
-  std::cout << (what == What::Sample ? config::sample_file() : config::reference_page()) << std::flush;
+  std::cout << document(what) << std::flush;
   return std::cout ? kSuccess : kFailure;
 }
 
@@ -40,10 +56,14 @@ void add_check(CLI::App& app, Action& action) {
   const auto path = std::make_shared<std::string>("sluice.yaml");
   const auto what = std::make_shared<What>(What::Check);
   CLI::Option* const file = command->add_option("-c,--config,file", *path, "Configuration file");
-  command->add_flag_callback(
-      "--print-sample", [what] { *what = What::Sample; }, "Print an annotated configuration file instead");
-  command->add_flag_callback(
-      "--print-reference", [what] { *what = What::Reference; }, "Print the reference page instead");
+  const auto printing = [&](const char* flag, What which, const char* help) {
+    command->add_flag_callback(
+        flag, [what, which] { *what = which; }, help);
+  };
+  printing("--print-sample", What::Sample, "Print an annotated configuration file of the router instead");
+  printing("--print-reference", What::Reference, "Print the reference page of the router instead");
+  printing("--print-placer-sample", What::PlacerSample, "... the placer's configuration file");
+  printing("--print-placer-reference", What::PlacerReference, "... the placer's reference page");
   command->callback([&action, path, what, file] {
     if (*what == What::Check && file->count() == 0) throw CLI::RequiredError("--config");
     action = [path, what] { return *what == What::Check ? check(*path) : print(*what); };

@@ -210,8 +210,18 @@ Refusal judge_target(RequestHead& head) noexcept {
   return {};
 }
 
+// Whoever forwards looks each field up in it.
+constexpr std::size_t kConnectionWordsMax = 64;
+
+std::size_t count_words(std::string_view list) noexcept {
+  std::size_t count = 0;
+  for (std::string_view word; next_word(list, word);)
+    ++count;
+  return count;
+}
+
 Refusal judge_fields(RequestHead& head) noexcept {
-  std::size_t hosts = 0;
+  std::size_t hosts = 0, connection_words = 0;
   bool upgrades = false;
   std::string_view host, upgrade;
   for (const Field& field : head.fields) {
@@ -222,6 +232,7 @@ Refusal judge_fields(RequestHead& head) noexcept {
         break;
       case FieldId::Connection:
         upgrades |= names(field.value, "upgrade");
+        connection_words += count_words(field.value);
         break;
       case FieldId::Upgrade:
         upgrade = field.value;
@@ -235,6 +246,7 @@ Refusal judge_fields(RequestHead& head) noexcept {
         break;
     }
   }
+  if (connection_words > kConnectionWordsMax) return {431, "The Connection field names too many fields."};
   if (hosts > 1) return bad("There are two Host fields.");
   if (hosts == 0 && head.minor_version == 1) return bad("A request of HTTP/1.1 needs a Host field.");
   if (hosts == 1 && !is_host(host)) return bad("The Host field is not a valid host name.");

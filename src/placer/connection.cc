@@ -106,6 +106,7 @@ void Connection::next_request() {
   }
   if (!head_begun_) {
     head_begun_ = true;
+    method_ = http::Method::Get;  // until it is known: whoever is refused is told why
     view_ = worker_.view();
     request_at_ = Clock::now();
     deadline_ = requests_ == 0 ? header_deadline() : request_at_ + options().request_header_timeout;

@@ -172,7 +172,7 @@ void Prober::judge(Watch& watch, bool ok) {
   const bool up = watch.host->up.load(std::memory_order_relaxed);
   bool now_up = up;
   if (!up && ok && (first || watch.good_in_row >= options.health_check_rise)) now_up = true;
-  if (up && !ok && watch.bad_in_row >= options.health_check_fall) now_up = false;
+  if (up && !ok && (first || watch.bad_in_row >= options.health_check_fall)) now_up = false;
   if (now_up && !up) watch.host->failures_in_row.store(0, std::memory_order_relaxed);
   watch.host->up.store(now_up, std::memory_order_relaxed);
   checked_(*watch.host, ok, now_up != up);

@@ -97,7 +97,13 @@ std::vector<HostPtr> make_hosts(const config::PlacerConfig& config, const Snapsh
       });
       if (known != before->hosts.end()) host = *known;
     }
-    hosts.push_back(host != nullptr ? host : std::make_shared<HostState>(entry.name, target));
+    if (host == nullptr) {
+      host = std::make_shared<HostState>(entry.name, target);
+      // One that a reload brings is taken for well until its first check, a moment later: better than to
+      // refuse requests where all of them are new.
+      host->up = before != nullptr;
+    }
+    hosts.push_back(std::move(host));
   }
   return hosts;
 }

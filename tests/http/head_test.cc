@@ -116,6 +116,10 @@ TEST(RequestHead, IsBoundedInSizeAndNumberOfFields) {
   for (int i = 0; i < 200; ++i)
     many += "X-" + std::to_string(i) + ": y\r\n";
   EXPECT_EQ(status_with(many), 431);
+  std::string words = "x";
+  for (int i = 0; i < 100; ++i)
+    words += ", x" + std::to_string(i);
+  EXPECT_EQ(status_with("Connection: " + words + "\r\n"), 431);
 }
 
 // H14

@@ -320,3 +320,56 @@ def test_bodies_are_bounded_on_demand(make_placer, host):
     with placer.client() as client:
         client.send("POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 10\r\n\r\n" + "x" * 10)
         assert client.response().status == 200
+
+
+@pytest.mark.short
+def test_reloads_under_load_fail_no_request(make_placer, make_host):
+    a, b = make_host("a"), make_host("b")
+    placer = make_placer(a)
+    stop, statuses, seen = threading.Event(), [], set()
+
+    def load():
+        with placer.client() as client:
+            while not stop.is_set():
+                client.send(GET.format(1))
+                answer = client.response()
+                statuses.append(answer.status)
+                seen.add(answer.body)
+
+    threads = [threading.Thread(target=load) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for number in range(20):
+            placer.write_config(compute_hosts=[(b if number % 2 == 0 else a).config()], retries=number % 3)
+            placer.reload()
+            done = placer.metric("sluice_reloads_total", result="ok")
+            wait_until(lambda: placer.metric("sluice_reloads_total", result="ok") >= max(done, number + 1), 5, "it")
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert set(statuses) == {200} and seen == {b"a\n", b"b\n"}
+
+
+def test_requests_per_host_are_bounded_on_demand(make_placer, make_host):
+    release = threading.Event()
+
+    def slow(request):
+        release.wait(10)
+        return ok("slow\n")
+
+    a = make_host("a", answer=slow)
+    placer = make_placer(a, compute_hosts=[a.config(max_connections=2)])
+    busy = [placer.client() for _ in range(2)]
+    try:
+        for client in busy:
+            client.send(GET.format(1))
+        wait_until(lambda: placer.metric("sluice_placer_requests_in_flight", host="a") == 2, 5, "both to be there")
+        assert placer.get().status == 503
+    finally:
+        release.set()
+    for client in busy:
+        assert client.response().status == 200
+        client.close()
+    assert placer.get().status == 200

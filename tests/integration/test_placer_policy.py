@@ -7,6 +7,7 @@ import time
 import pytest
 
 from harness.http import ok
+from harness.messages import Q
 from harness.net import wait_until
 from harness.relay import Relay
 from harness.router import BINARY
@@ -188,3 +189,66 @@ def test_check_tells_the_placers_file_apart(host, tmp_path):
     file.write_text(file.read_text() + "polcy: profiled\n")
     bad = subprocess.run([BINARY, "check", "-c", file], capture_output=True, text=True)
     assert bad.returncode == 1 and "did you mean policy?" in bad.stdout
+
+
+def comment(route, trace):
+    return f"/*route='{route.replace('/', '%2F')}',traceparent='00-{trace:032x}-00000000000000ff-01'*/"
+
+
+@pytest.mark.timeout(120)
+def test_what_the_router_observes_places_requests(make_router, make_placer, make_host, tmp_path):
+    profile = str(tmp_path / "profile")
+    router = make_router(
+        hosts=[{"name": "a", "networks": ["127.0.0.0/8"]}, {"name": "b"}],
+        trust_host_option_networks=["127.0.0.0/8"],
+        profile_path=profile,
+        profile_interval="100ms",
+        trace_idle_timeout="300ms",
+    )
+    placer = make_placer(
+        make_host("a"),
+        make_host("b"),
+        policy="network_only",
+        profile_path=profile,
+        min_route_requests=3,
+        routes=[{"pattern": "/feed", "target": "primary"}, {"pattern": "/read", "n_serial": 2}],
+    )
+
+    def explain(route="/feed"):
+        return placer.json(f"/v1/explain?route={route}")
+
+    from_b = {"options": "-c sluice.host=b"}
+    with router.session() as a, router.session(parameters=from_b) as b, router.session("alice", "app_read") as read:
+        traces = iter(range(1, 10_000))
+
+        def three_calls():
+            for client in (a, b):
+                trace = next(traces)
+                for _ in range(3):
+                    client.run(Q("select 1 " + comment("/feed", trace)))
+            read.run(Q("select 1"))
+            time.sleep(0.05)
+            return explain()["policy"] == "network_only" and explain("/read")["policy"] == "network_only"
+
+        assert explain()["policy"] == "user_first", "nothing has been observed yet"
+        wait_until(three_calls, 30, "the route to be known")
+        feed = explain()
+        assert feed["n_serial"] == 3
+        for host in feed["hosts"]:
+            assert 0 < host["known_ms"]["sql"] < 20
+            assert host["score_ms"]["database"] == pytest.approx(3 * host["known_ms"]["sql"])
+        assert "network_only for 2 of 2 routes" in placer.http("/healthz")[1]
+    router.stop()
+    wait_until(lambda: explain()["policy"] == "user_first", 10, "the policy to come down")
+    assert "has ended" in placer.http("/healthz")[1]
+    assert placer.metric("sluice_placer_routes", policy="user_first") == 2
+    router.start()
+    with router.session() as a, router.session(parameters=from_b) as b:
+
+        def calls():
+            for client in (a, b):
+                client.run(Q("select 1"))
+            time.sleep(0.05)
+            return explain("/read")["policy"] == "network_only"
+
+        wait_until(calls, 30, "it to come back by itself")
