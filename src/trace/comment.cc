@@ -1,18 +1,30 @@
 #include "trace/comment.h"
 
 #include <array>
-#include <utility>
 
 #include "base/utf8.h"
 
 namespace sluice::trace {
 namespace {
 
+constexpr std::int8_t kNoDigit = -1;
+
+// Values of hexadecimal digits; 16 more for those in upper case.
+constexpr std::array<std::int8_t, 256> hex_digits() {
+  std::array<std::int8_t, 256> values{};
+  values.fill(kNoDigit);
+  for (int i = 0; i < 10; ++i)
+    values[static_cast<std::size_t>('0' + i)] = static_cast<std::int8_t>(i);
+  for (int i = 10; i < 16; ++i) {
+    values[static_cast<std::size_t>('a' + i - 10)] = static_cast<std::int8_t>(i);
+    values[static_cast<std::size_t>('A' + i - 10)] = static_cast<std::int8_t>(i + 16);
+  }
+  return values;
+}
+constexpr std::array<std::int8_t, 256> kHexDigits = hex_digits();
+
 constexpr int hex_digit(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
+  return kHexDigits[static_cast<unsigned char>(c)];
 }
 
 constexpr bool is_key_character(char c) noexcept {
@@ -23,12 +35,13 @@ constexpr bool is_key_character(char c) noexcept {
 // Only lower case is valid in a traceparent.
 std::optional<std::uint64_t> lower_hex(std::string_view digits) noexcept {
   std::uint64_t value = 0;
+  unsigned bad = 0;
   for (const char c : digits) {
     const int digit = hex_digit(c);
-    if (digit < 0 || (c >= 'A' && c <= 'F')) return std::nullopt;
-    value = value << 4 | static_cast<std::uint64_t>(digit);
+    bad |= static_cast<unsigned>(digit) & ~15U;
+    value = value << 4 | (static_cast<unsigned>(digit) & 15U);
   }
-  return value;
+  return bad == 0 ? std::optional(value) : std::nullopt;
 }
 
 struct Pair {
@@ -41,22 +54,21 @@ class PairReader {
   explicit PairReader(std::string_view inside) noexcept : rest_(inside) { skip_padding(); }
 
   bool at_end() const noexcept { return rest_.empty(); }
-  // nullopt: the comment is not sqlcommenter's.
-  std::optional<Pair> next() noexcept {
-    Pair pair;
+  // False: the comment is not sqlcommenter's.
+  bool next(Pair& pair) noexcept {
     std::size_t length = 0;
     while (length < rest_.size() && is_key_character(rest_[length]))
       ++length;
     pair.key = rest_.substr(0, length);
     rest_.remove_prefix(length);
-    if (pair.key.empty() || !take('=') || !take_opening_quote()) return std::nullopt;
-    const std::optional<std::size_t> end = find_closing_quote();
-    if (!end) return std::nullopt;
-    pair.value = rest_.substr(0, *end);
-    rest_.remove_prefix(*end + 1);
+    if (length == 0 || !take('=') || rest_.empty() || rest_.front() != '\'') return false;
+    rest_.remove_prefix(1);
+    const std::size_t end = find_closing_quote();
+    if (end == std::string_view::npos) return false;
+    pair.value = rest_.substr(0, end);
+    rest_.remove_prefix(end + 1);
     skip_padding();
-    if (!rest_.empty() && !take(',')) return std::nullopt;
-    return pair;
+    return rest_.empty() || take(',');
   }
 
  private:
@@ -71,26 +83,32 @@ class PairReader {
     skip_padding();
     return true;
   }
-  bool take_opening_quote() noexcept {
-    if (rest_.empty() || rest_.front() != '\'') return false;
-    rest_.remove_prefix(1);
-    return true;
-  }
-  // A backslash keeps the next character from ending the value.
-  std::optional<std::size_t> find_closing_quote() const noexcept {
-    for (std::size_t i = 0; i < rest_.size(); ++i) {
-      if (rest_[i] == '\'') return i;
-      if (rest_[i] == '\\') ++i;
+  // A quote behind an odd number of backslashes does not end the value.
+  std::size_t find_closing_quote() const noexcept {
+    std::size_t at = rest_.find('\'');
+    while (at != std::string_view::npos) {
+      std::size_t begin = at;
+      while (begin > 0 && rest_[begin - 1] == '\\')
+        --begin;
+      if ((at - begin) % 2 == 0) break;
+      at = rest_.find('\'', at + 1);
     }
-    return std::nullopt;
+    return at;
   }
 
   std::string_view rest_;
 };
 
-// nullopt for a bad percent code, or a result longer than `bytes_max`.
-std::optional<std::string> decode(std::string_view written, std::size_t bytes_max) {
-  std::string decoded;
+// Room for a decoded value.
+using Buffer = std::array<char, kRouteBytesMax>;
+
+// The decoded value, in `buffer` or where it was written; nullopt for a bad percent code, and for a result
+// that is too long.
+std::optional<std::string_view> decode(std::string_view written, Buffer& buffer) {
+  constexpr auto kNone = std::string_view::npos;
+  if (written.find('%') == kNone && written.find('\\') == kNone)
+    return written.size() <= buffer.size() ? std::optional(written) : std::nullopt;
+  std::size_t size = 0;
   for (std::size_t i = 0; i < written.size(); ++i) {
     char c = written[i];
     if (c == '%') {
@@ -98,60 +116,65 @@ std::optional<std::string> decode(std::string_view written, std::size_t bytes_ma
       const int high = hex_digit(written[i + 1]);
       const int low = hex_digit(written[i + 2]);
       if (high < 0 || low < 0) return std::nullopt;
-      c = static_cast<char>(high << 4 | low);
+      c = static_cast<char>((high & 15) << 4 | (low & 15));
       i += 2;
     }
     // Unescaped as it comes: what was decoded before is complete.
-    if (c == '\'' && !decoded.empty() && decoded.back() == '\\') decoded.pop_back();
-    if (decoded.size() == bytes_max) return std::nullopt;
-    decoded.push_back(c);
+    if (c == '\'' && size > 0 && buffer[size - 1] == '\\') --size;
+    if (size == buffer.size()) return std::nullopt;
+    buffer[size++] = c;
   }
-  return decoded;
+  return std::string_view(buffer.data(), size);
 }
 
 // UTF-8 without control characters: what consoles, logs and Prometheus can show.
 bool is_printable(std::string_view text) noexcept {
-  for (const char c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) return false;
-  return is_utf8(text);
+  bool ascii = true;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) return false;
+    ascii &= byte < 0x80;
+  }
+  return ascii || is_utf8(text);
 }
 
 std::string route_text(std::string_view written) {
-  std::optional<std::string> decoded = decode(written, kRouteBytesMax);
-  return decoded && is_printable(*decoded) ? *std::move(decoded) : std::string();
+  Buffer buffer;
+  const std::optional<std::string_view> decoded = decode(written, buffer);
+  return decoded && is_printable(*decoded) ? std::string(*decoded) : std::string();
 }
 
+TraceId trace_of(std::string_view written) noexcept {
+  // Its characters need no encoding; some encode all the same.
+  Buffer buffer;
+  const std::optional<std::string_view> decoded = decode(written, buffer);
+  return decoded ? parse_traceparent(*decoded).value_or(TraceId()) : TraceId();
+}
+
+// The values that matter, as written; the last of each counts.
 struct Found {
-  std::string route, controller, action;
-  TraceId trace;
+  std::string_view route, controller, action, traceparent;
 };
 
-void take_pair(Found& found, const Pair& pair) {
-  if (pair.key == "route") {
-    if (std::string text = route_text(pair.value); !text.empty()) found.route = std::move(text);
-  } else if (pair.key == "traceparent") {
-    // Its characters need no encoding; some encode all the same.
-    const std::optional<std::string> decoded = decode(pair.value, kRouteBytesMax);
-    if (const auto id = decoded ? parse_traceparent(*decoded) : std::nullopt) found.trace = *id;
-  } else if (pair.key == "controller") {
-    if (std::string text = route_text(pair.value); !text.empty()) found.controller = std::move(text);
-  } else if (pair.key == "action") {
-    if (std::string text = route_text(pair.value); !text.empty()) found.action = std::move(text);
-  }
-}
-
 // Adds what the inside of one comment says; nothing when any of it is not sqlcommenter's.
-void read_inside(Found& found, std::string_view inside) {
-  std::array<Pair, kCommentKeysMax> pairs;
-  std::size_t count = 0;
+void read_inside(Found& found, std::string_view inside) noexcept {
+  Found more = found;
   PairReader reader(inside);
+  std::size_t count = 0;
+  Pair pair;
   while (!reader.at_end()) {
-    const std::optional<Pair> pair = reader.next();
-    if (!pair || count == pairs.size()) return;
-    pairs[count++] = *pair;
+    if (++count > kCommentKeysMax || !reader.next(pair)) return;
+    if (pair.key == "route") {
+      more.route = pair.value;
+    } else if (pair.key == "traceparent") {
+      more.traceparent = pair.value;
+    } else if (pair.key == "controller") {
+      more.controller = pair.value;
+    } else if (pair.key == "action") {
+      more.action = pair.value;
+    }
   }
-  for (std::size_t i = 0; i < count; ++i)
-    take_pair(found, pairs[i]);
+  found = more;
 }
 
 // The inside of the comment at the beginning; empty without one.
@@ -168,10 +191,12 @@ std::string_view back_comment(std::string_view sql) noexcept {
   if (!sql.ends_with("*/")) return {};
   sql.remove_suffix(2);
   if (sql.size() > kCommentBytesMax) sql.remove_prefix(sql.size() - kCommentBytesMax);
-  const std::size_t begin = sql.rfind("/*");
-  if (begin == std::string_view::npos) return {};
-  sql.remove_prefix(begin + 2);
-  return sql.find("*/") == std::string_view::npos ? sql : std::string_view();
+  // Backwards to the next beginning; an end on the way is that of another comment.
+  for (std::size_t i = sql.size(); i >= 2; --i) {
+    if (sql[i - 1] == '*' && sql[i - 2] == '/') return sql.substr(i);
+    if (sql[i - 1] == '/' && sql[i - 2] == '*') return {};
+  }
+  return {};
 }
 
 }  // namespace
@@ -195,11 +220,12 @@ Tags read_comments(std::string_view front, std::string_view back) {
   read_inside(found, front_comment(front));
   read_inside(found, back_comment(back));
   Tags tags;
-  tags.trace = found.trace;
-  tags.route = std::move(found.route);
+  if (!found.traceparent.empty()) tags.trace = trace_of(found.traceparent);
+  if (!found.route.empty()) tags.route = route_text(found.route);
   if (tags.route.empty() && !found.controller.empty()) {
-    tags.route = std::move(found.controller);
-    if (!found.action.empty()) (tags.route += '#') += found.action;
+    tags.route = route_text(found.controller);
+    const std::string action = route_text(found.action);
+    if (!tags.route.empty() && !action.empty()) (tags.route += '#') += action;
     if (tags.route.size() > kRouteBytesMax) tags.route.clear();
   }
   return tags;

@@ -106,7 +106,7 @@ void SessionCalls::on_bind(std::string_view statement) {
 
 void SessionCalls::queue_call() {
   Pending& open = state_->open;
-  if (state_->pending.size() < kPendingMax) {
+  if (pending_count() < kPendingMax) {
     open.number = sent_;
     open.begin = call_begin_;
     state_->pending.push_back(std::move(open));
@@ -116,10 +116,11 @@ void SessionCalls::queue_call() {
 
 void SessionCalls::settle(char status, TimePoint now) {
   State& state = *state_;
-  if (!state.pending.empty() && state.pending.front().number == answered_) {
-    const Pending call = std::move(state.pending.front());
-    state.pending.pop_front();
-    place_call(call, status_ != 'I' || status != 'I', now);
+  if (pending_count() > 0 && state.pending[state.next].number == answered_) {
+    place_call(state.pending[state.next], status_ != 'I' || status != 'I', now);
+    // Mostly that was the only one.
+    if (++state.next == state.pending.size()) forget_answered();
+    if (state.next == kPendingMax) forget_answered();
   }
   if (status != 'I') return;
   state.block = Place();
@@ -173,9 +174,17 @@ void SessionCalls::hold(TimePoint begin, TimePoint end) noexcept {
   held_[held_count_++] = {begin, end};
 }
 
+void SessionCalls::forget_answered() {
+  auto& pending = state_->pending;
+  pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(state_->next));
+  state_->next = 0;
+}
+
 void SessionCalls::catch_up() {
   answered_ = sent_;
-  if (state_) state_->pending.clear();
+  if (!state_) return;
+  state_->pending.clear();
+  state_->next = 0;
 }
 
 }  // namespace sluice::trace

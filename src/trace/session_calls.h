@@ -4,10 +4,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "base/bytes.h"
 #include "trace/call.h"
@@ -92,7 +92,7 @@ class SessionCalls {
 
   // What is kept beyond the object itself, for tests of the bounds.
   std::size_t statement_count() const noexcept { return state_ ? state_->statements.size() : 0; }
-  std::size_t pending_count() const noexcept { return state_ ? state_->pending.size() : 0; }
+  std::size_t pending_count() const noexcept { return state_ ? state_->pending.size() - state_->next : 0; }
 
  private:
   // A route and a trace, either of which may be missing.
@@ -110,8 +110,9 @@ class SessionCalls {
   };
   // Exists once the session has had a comment.
   struct State {
-    Pending open;                                         // the call being sent
-    std::deque<Pending> pending;                          // sent, not answered
+    Pending open;                  // the call being sent
+    std::vector<Pending> pending;  // sent; those before `next` are answered
+    std::size_t next = 0;
     std::unordered_map<std::uint64_t, Place> statements;  // by hash of the name
     std::string head;                                     // of a Bind or Close that arrives in pieces
     Place last;                                           // of the last comment
@@ -144,6 +145,7 @@ class SessionCalls {
   void report_in(Place place, bool in_block, TimePoint begin, TimePoint end);
   void report(const Place& place, TimePoint begin, TimePoint end);
   void hold(TimePoint begin, TimePoint end) noexcept;
+  void forget_answered();
   void catch_up();
   RouteName shared_name(std::string_view route) const;
 

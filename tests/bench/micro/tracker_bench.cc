@@ -6,6 +6,10 @@
 #include "protocol/backend_messages.h"
 #include "protocol/frontend_messages.h"
 #include "protocol/session_tracker.h"
+#include "trace/call_batch.h"
+#include "trace/route_table.h"
+#include "trace/session_calls.h"
+#include "trace/trace_table.h"
 
 namespace {
 
@@ -19,6 +23,24 @@ struct Totals {
   void on_error(const ErrorClass&) { ++samples; }
   void on_ready(const SessionTracker::Ready&) { ++samples; }
   void on_transaction_end(std::chrono::nanoseconds) { ++samples; }
+};
+
+// The same with a look at comments, as a session has it: calls of a trace go into batches.
+struct Traced : Totals, private sluice::trace::CallSink {
+  sluice::trace::SessionCalls calls{*this, std::chrono::seconds(5)};
+  sluice::trace::CallBatcher batcher{512};
+
+  void on_piece(char type, ByteView piece, bool complete, SessionTracker::TimePoint now) {
+    calls.on_piece(type, piece, complete, now);
+  }
+  void on_ready(const SessionTracker::Ready& ready) {
+    ++samples;
+    calls.on_ready(ready.status, ready.idle, ready.at);
+  }
+  void finished(const sluice::trace::Call& call, const sluice::trace::RouteName& route) override {
+    batcher.add(call, route, {});
+    if (batcher.full()) benchmark::DoNotOptimize(batcher.take());
+  }
 };
 
 void run(benchmark::State& state, const Bytes& request, const Bytes& answer) {
@@ -81,5 +103,81 @@ void tracker_rows(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * 1000);
 }
 BENCHMARK(tracker_rows)->Arg(10)->Arg(100)->Arg(1000);
+
+// Requests of one statement each, ten different ones in turn.
+void run_traced(benchmark::State& state, const std::vector<Bytes>& requests, const Bytes& answer) {
+  SessionTracker tracker;
+  Traced observer;
+  SessionTracker::TimePoint now{};
+  std::size_t next = 0;
+  for (auto _ : state) {
+    now += std::chrono::microseconds(50);
+    const Bytes& request = requests[next];
+    next = next + 1 == requests.size() ? 0 : next + 1;
+    benchmark::DoNotOptimize(tracker.on_frontend(request, now, observer));
+    tracker.on_backend(answer, now, observer);
+  }
+  benchmark::DoNotOptimize(observer.samples);
+}
+
+std::string commented(std::string sql, int request) {
+  return sql +
+         " /"
+         "*action='show',controller='articles',framework='rails',route='%2Farticles%2F%3Aid',traceparent='"
+         "00-" +
+         std::string(31, 'a') + std::to_string(request) + "-c532cb4098ac3dd2-01'*/";
+}
+
+void tracker_simple_query_looked_at(benchmark::State& state) {
+  std::vector<Bytes> requests(10);
+  for (int i = 0; i < 10; ++i) {
+    const std::string sql = "SELECT abalance FROM pgbench_accounts WHERE aid = 123456;";
+    append_query(requests[static_cast<std::size_t>(i)], state.range(0) == 0 ? sql : commented(sql, i));
+  }
+  Bytes answer;
+  append_row_description(answer, std::vector<TextColumn>{{"abalance", 23}});
+  sluice::append(answer, rows(1, 4));
+  append_command_complete(answer, "SELECT 1");
+  append_ready_for_query(answer, 'I');
+  run_traced(state, requests, answer);
+}
+BENCHMARK(tracker_simple_query_looked_at)->ArgName("comments")->Arg(0)->Arg(1);
+
+void tracker_prepared_query_looked_at(benchmark::State& state) {
+  Bytes request;
+  append_bind(request, "", "P0_1");
+  append_describe(request, 'P', "");
+  append_execute(request, "", 0);
+  append_sync(request);
+  Bytes answer;
+  append_message(answer, '2', {});
+  append_row_description(answer, std::vector<TextColumn>{{"abalance", 23}});
+  sluice::append(answer, rows(1, 4));
+  append_command_complete(answer, "SELECT 1");
+  append_ready_for_query(answer, 'I');
+  run_traced(state, {request}, answer);
+}
+BENCHMARK(tracker_prepared_query_looked_at);
+
+// What the table of traces costs per call, on its own thread: requests of twelve calls.
+void trace_table_call(benchmark::State& state) {
+  using namespace sluice::trace;
+  RouteTable routes(100);
+  TraceTable traces({std::chrono::seconds(6)},
+                    [&](RouteNumber route, std::uint32_t n_serial) { routes.close(route, n_serial); });
+  TimePoint now{};
+  std::uint64_t number = 0;
+  for (auto _ : state) {
+    now += std::chrono::microseconds(50);
+    Call call;
+    call.trace = {1, ++number / 12 + 1};
+    call.begin = now;
+    call.end = now + std::chrono::microseconds(40);
+    const auto slot = routes.count("/articles/:id", call, {}, now);
+    traces.add(call, 0, routes.routes()[*slot].number, now);
+    traces.close_idle(now);
+  }
+}
+BENCHMARK(trace_table_call);
 
 }  // namespace
