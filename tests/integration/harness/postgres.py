@@ -46,6 +46,7 @@ SETTINGS = {
     "max_prepared_transactions": "4",
     "wal_level": "logical",
     "wal_keep_size": "256MB",
+    "wal_init_zero": "off",
     "hot_standby_feedback": "on",
     "max_parallel_workers_per_gather": "0",
     "jit": "off",
