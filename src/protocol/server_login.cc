@@ -126,7 +126,7 @@ bool ServerLogin::step_message() {
   if (message.type == 'E')
     on_error(message.body);
   else if (message.type == 'N')
-    on_notice();
+    on_notice(message.body);
   else if (message.type == 'R' && !settings_phase)
     on_authentication(message.body);
   else if (message.type == 'v' && state_ == State::Authentication)
@@ -161,8 +161,12 @@ void ServerLogin::on_error(ByteView body) {
   }
 }
 
-void ServerLogin::on_notice() {
-  if (++notice_count_ > settings_.notices_max) fail("08P01", "server sent too many notices during login");
+void ServerLogin::on_notice(ByteView body) {
+  if (++notice_count_ > settings_.notices_max)
+    return fail("08P01", "server sent too many notices during login");
+  constexpr std::size_t kHeaderBytes = 5;
+  if (notices_.size() + kHeaderBytes + body.size() <= settings_.notice_bytes_max)
+    append_message(notices_, 'N', body);
 }
 
 // Asked for 3.0 and no options, a server has nothing to negotiate; one that says just that is let through.

@@ -46,8 +46,9 @@ class ServerLogin {
     ScramNonce scram_nonce{};  // fresh random bytes
     bool allow_cleartext_without_tls = false;
     std::size_t message_bytes_max = 65536;
-    std::size_t parameters_max = 256;  // ParameterStatus kept
-    std::size_t notices_max = 256;     // NoticeResponse during login, read and dropped
+    std::size_t parameters_max = 256;     // ParameterStatus kept
+    std::size_t notices_max = 256;        // NoticeResponse during login
+    std::size_t notice_bytes_max = 8192;  // of these, kept; what is beyond is read and dropped
     std::uint32_t scram_iterations_max = kScramIterationsMax;
   };
 
@@ -77,6 +78,8 @@ class ServerLogin {
 
   // Every distinct ParameterStatus, last value, in the order of first appearance.
   const std::vector<Parameter>& parameters() const noexcept { return parameters_; }
+  // The NoticeResponses, whole messages, as far as notice_bytes_max reaches.
+  const Bytes& notices() const noexcept { return notices_; }
   std::int32_t process_id() const noexcept { return process_id_; }
   // BackendKeyData's; empty: the server gave none and cannot be asked to cancel.
   ByteView cancel_secret() const noexcept { return cancel_secret_; }
@@ -121,7 +124,7 @@ class ServerLogin {
   void on_sasl_final(ByteView body);
   void on_negotiation(ByteView body);
   void on_error(ByteView body);
-  void on_notice();
+  void on_notice(ByteView body);
   void on_parameter_status(ByteView body);
   void on_backend_key_data(ByteView body);
   void on_ready_for_query(ByteView body);
@@ -139,6 +142,7 @@ class ServerLogin {
   Bytes channel_binding_;
   std::optional<ScramClient> scram_;
   std::size_t notice_count_ = 0;
+  Bytes notices_;
   std::vector<Parameter> parameters_;
   std::int32_t process_id_ = 0;
   Bytes cancel_secret_;

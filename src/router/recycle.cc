@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "net/deadline.h"
+#include "protocol/backend_messages.h"
 #include "protocol/frame_decoder.h"
 #include "protocol/reset_machine.h"
 
@@ -40,7 +41,7 @@ asio::awaitable<std::optional<std::string>> reset_server(SnapshotPtr snapshot, S
   co_return std::nullopt;
 }
 
-Unasked take_unasked(protocol::FrameDecoder& decoder, ParameterSet::Entries& changes) {
+Unasked take_unasked(protocol::FrameDecoder& decoder, ParameterSet::Entries& changes, Bytes& notices) {
   for (;;) {
     const auto frame = decoder.next();
     if (!frame) return Unasked::Unfit;
@@ -52,7 +53,9 @@ Unasked take_unasked(protocol::FrameDecoder& decoder, ParameterSet::Entries& cha
       const auto value = in.cstring();
       if (!name || !value) return Unasked::Unfit;
       changes.emplace_back(*name, *value);
-    } else if (message.type != 'N' && message.type != 'A') {
+    } else if (message.type == 'N') {
+      protocol::append_message(notices, 'N', message.body);
+    } else if (message.type != 'A') {
       return Unasked::Unfit;
     }
   }
@@ -65,7 +68,9 @@ bool good_to_reuse(ServerConnection& connection) {
   if (outcome.status != net::IoStatus::Ok) return false;
   decoder.commit(outcome.bytes);
   ParameterSet::Entries changes;
-  if (take_unasked(decoder, changes) != Unasked::None || connection.stream.has_pending_or_eof()) return false;
+  Bytes notices;  // about things before the coming session
+  if (take_unasked(decoder, changes, notices) != Unasked::None || connection.stream.has_pending_or_eof())
+    return false;
   connection.parameters = ParameterSet::apply(connection.parameters, changes);
   return true;
 }

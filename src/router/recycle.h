@@ -20,10 +20,10 @@ namespace sluice::router {
 asio::awaitable<std::optional<std::string>> reset_server(SnapshotPtr snapshot, ServerConnection& connection,
                                                          char status);
 
-// What a server says unasked (notices, notifications, changed settings: noted in `changes`) is taken off the
-// front of `decoder`.
+// What a server says unasked is taken off the front of `decoder`: changed settings go to `changes`, whole
+// NoticeResponses to `notices`. A notification is for a session before: nobody has asked for one yet.
 enum class Unasked { None, Partial, Unfit };  // nothing is left; the front of a message; no such message
-Unasked take_unasked(protocol::FrameDecoder& decoder, ParameterSet::Entries& changes);
+Unasked take_unasked(protocol::FrameDecoder& decoder, ParameterSet::Entries& changes, Bytes& notices);
 inline constexpr std::uint32_t kUnaskedBytesMax = 8192;  // of one such message
 
 // Whether an idle connection is still good: alive, and silent but for what a server may say at any time

@@ -24,6 +24,7 @@ struct ServerConnection {
   std::string user;  // that it logged in as, and the database there
   std::string database;
   std::chrono::steady_clock::time_point opened_at;
+  Bytes notices{};  // NoticeResponses of its login, for the session that it was opened for
 };
 
 }  // namespace sluice::router

@@ -111,10 +111,11 @@ asio::awaitable<Ended> attempt(SnapshotPtr snapshot, const ServerEndpoint& serve
         // A server may have said more in the same breath: a changed setting, a notice, its own end.
         protocol::FrameDecoder behind(kUnaskedBytesMax);
         ParameterSet::Entries changes;
+        Bytes notices = login.notices();
         const std::span<std::byte> room = behind.prepare(login.unread().size());
         std::copy(login.unread().begin(), login.unread().end(), room.begin());
         behind.commit(room.size());
-        for (Unasked state; (state = take_unasked(behind, changes)) != Unasked::None;) {
+        for (Unasked state; (state = take_unasked(behind, changes, notices)) != Unasked::None;) {
           if (state == Unasked::Unfit) {
             ServerFailure failure = unreachable(server, "ended the connection right after its start-up");
             failure.kind = ServerFailure::Kind::NotReady;
@@ -132,7 +133,8 @@ asio::awaitable<Ended> attempt(SnapshotPtr snapshot, const ServerEndpoint& serve
                                     ParameterSet::apply(ParameterSet::intern(login.parameters()), changes),
                                     request.parameters[0].second,
                                     request.parameters[1].second,
-                                    std::chrono::steady_clock::now()};
+                                    std::chrono::steady_clock::now(),
+                                    std::move(notices)};
         co_return Outcome(std::move(connection));
       }
     }

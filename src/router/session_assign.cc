@@ -192,6 +192,7 @@ asio::awaitable<bool> Session::greet(ClientIdentity identity) {
   random_bytes(secret_);
   Bytes message = std::move(identity.output);
   server_->parameters->append_messages(message);
+  append(message, std::exchange(server_->notices, {}));
   protocol::append_backend_key_data(message, process_id_, secret_);
   protocol::append_ready_for_query(message, 'I');
   const net::IoOutcome sent = client_.try_write(message);

@@ -145,6 +145,7 @@ void Backend::greet() {
     if (server_.manner == ScriptedServer::Manner::Closes) die("");
     return;
   }
+  append(out, server_.before_ready);
   protocol::append_ready_for_query(out, 'I');
   append(out, server_.behind_ready);
   send(out);

@@ -87,6 +87,7 @@ class ScriptedServer {
   Manner manner = Manner::Silent;
   Reset reset = Reset::Confirms;
   std::optional<std::string> refusal;  // SQLSTATE of a FATAL in answer to every start-up
+  Bytes before_ready;                  // sent with the first ReadyForQuery, in front of it
   Bytes behind_ready;                  // sent with the first ReadyForQuery
   bool hold_cancels = false;           // takes CancelRequests, and does not close their connections
   std::map<std::string, protocol::ScramVerifier> verifiers;

@@ -315,23 +315,54 @@ TEST(SessionLogin, ForgetsAClientThatLeavesWhileItsServerIsSilent) {
   world.expect_nothing_left();
 }
 
-// A server may speak unasked behind its first ReadyForQuery, and the read that brings that one brings more: a
-// changed setting reaches the client as one of its start-up; a notice is nobody's that was there yet.
+// A server may speak unasked behind its first ReadyForQuery, and the read that brings that one brings more:
+// changed settings and notices reach the client with its start-up, a notification is nobody's.
 TEST(SessionLogin, KeepsWhatTheServerSaysBehindItsFirstReadyForQuery) {
   SessionWorld world;
   Bytes behind;
   protocol::append_parameter_status(behind, "TimeZone", "Europe/Zurich");
   protocol::append_notice_response(behind, {"NOTICE", "00000", "hello", "", ""});
   protocol::append_parameter_status(behind, "application_name", "late");
+  protocol::append_message(behind, 'A', as_bytes(std::string_view("\0\0\0\1channel\0payload\0", 20)));
   for (const std::string name : {"a", "b", "c"})
     world.server(name).behind_ready = behind;
   ScriptedClient& client = world.ready_client();
   EXPECT_EQ(client.parameter("TimeZone"), "Europe/Zurich");
   EXPECT_EQ(client.parameter("application_name"), "late");
   EXPECT_EQ(client.parameter("server_version"), "15.20");
+  EXPECT_EQ(client.types(), "RSSSNKZ");
   client.query("SELECT 1");
   world.settle();
-  EXPECT_TRUE(client.types().ends_with("KZDCZ")) << client.types();
+  EXPECT_EQ(client.types(), "RSSSNKZDCZ");
+  client.terminate();
+  world.settle();
+  world.expect_nothing_left();
+}
+
+// Such as the warning of a database whose collations have changed.
+TEST(SessionLogin, PassesTheNoticesOfALoginOnToTheSessionThatItWasFor) {
+  SessionWorld world;
+  for (int i = 0; i < 3; ++i)
+    protocol::append_notice_response(world.server("a").before_ready,
+                                     {"WARNING", "01000", "collation version mismatch", "", ""});
+  ScriptedClient& first = world.ready_client();
+  EXPECT_EQ(first.types(), "RSSNNNKZ");
+  first.terminate();
+  world.settle();
+  ScriptedClient& second = world.ready_client();
+  EXPECT_EQ(second.types(), "RSSKZ") << "not another session's";
+  second.terminate();
+  world.settle();
+  world.expect_nothing_left();
+}
+
+TEST(SessionLogin, KeepsNoticesOfALoginWithinBounds) {
+  SessionWorld world;
+  for (int i = 0; i < 100; ++i)
+    protocol::append_notice_response(world.server("a").before_ready,
+                                     {"WARNING", "01000", std::string(1000, 'n'), "", ""});
+  ScriptedClient& client = world.ready_client();
+  EXPECT_EQ(client.types(), "RSSNNNNNNNKZ");
   client.terminate();
   world.settle();
   world.expect_nothing_left();
