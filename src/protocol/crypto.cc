@@ -5,10 +5,10 @@
 #include <limits>
 #include <memory>
 
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
-#include <openssl/sha.h>
+#include <openssl/params.h>
 
 namespace sluice::protocol {
 namespace {
@@ -20,25 +20,54 @@ unsigned char* raw(ScramKey& key) {
   return reinterpret_cast<unsigned char*>(key.data());
 }
 
+// One context per thread, set up once: OpenSSL's one-shot functions look algorithm and digest up by name and
+// build a context for each call, which costs several times what the hash of a short message does.
+class HmacContext {
+ public:
+  HmacContext() {
+    const std::unique_ptr<EVP_MAC, decltype(&EVP_MAC_free)> method(EVP_MAC_fetch(nullptr, "HMAC", nullptr),
+                                                                   &EVP_MAC_free);
+    SLUICE_ASSERT(method != nullptr);
+    context_.reset(EVP_MAC_CTX_new(method.get()));
+    SLUICE_ASSERT(context_ != nullptr);
+    char digest[] = "SHA256";
+    const OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+                                     OSSL_PARAM_construct_end()};
+    SLUICE_ASSERT(EVP_MAC_CTX_set_params(context_.get(), parameters) == 1);
+  }
+
+  ScramKey mac(ByteView key, ByteView message) {
+    // OpenSSL takes a null key for "the previous key".
+    static constexpr unsigned char kNoKey[1] = {};
+    ScramKey mac{};
+    std::size_t size = 0;
+    SLUICE_ASSERT(EVP_MAC_init(context_.get(), key.empty() ? kNoKey : raw(key), key.size(), nullptr) == 1);
+    SLUICE_ASSERT(EVP_MAC_update(context_.get(), raw(message), message.size()) == 1);
+    SLUICE_ASSERT(EVP_MAC_final(context_.get(), raw(mac), &size, mac.size()) == 1 && size == mac.size());
+    return mac;
+  }
+
+ private:
+  std::unique_ptr<EVP_MAC_CTX, decltype(&EVP_MAC_CTX_free)> context_{nullptr, &EVP_MAC_CTX_free};
+};
+
 constexpr std::string_view kBase64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 }  // namespace
 
 ScramKey sha256(ByteView bytes) {
+  static EVP_MD* const method = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  SLUICE_ASSERT(method != nullptr);
   ScramKey digest{};
-  SLUICE_ASSERT(SHA256(raw(bytes), bytes.size(), raw(digest)) != nullptr);
+  unsigned int size = 0;
+  SLUICE_ASSERT(EVP_Digest(raw(bytes), bytes.size(), raw(digest), &size, method, nullptr) == 1);
+  SLUICE_ASSERT(size == digest.size());
   return digest;
 }
 
 ScramKey hmac_sha256(ByteView key, ByteView message) {
-  SLUICE_ASSERT(key.size() <= std::numeric_limits<int>::max());
-  ScramKey mac{};
-  // OpenSSL takes a null key for "the previous key".
-  static constexpr unsigned char kNoKey[1] = {};
-  const unsigned char* key_bytes = key.empty() ? kNoKey : raw(key);
-  SLUICE_ASSERT(HMAC(EVP_sha256(), key_bytes, static_cast<int>(key.size()), raw(message), message.size(),
-                     raw(mac), nullptr) != nullptr);
-  return mac;
+  thread_local HmacContext context;
+  return context.mac(key, message);
 }
 
 ScramKey pbkdf2_sha256(std::string_view password, ByteView salt, std::uint32_t iterations) {

@@ -16,6 +16,11 @@ std::string_view ParameterSet::value(std::string_view name) const noexcept {
 }
 
 void ParameterSet::append_messages(Bytes& out) const {
+  constexpr std::size_t kFrameBytes = 7;  // type, length and two zero bytes
+  std::size_t size = out.size();
+  for (const auto& [name, value] : entries_)
+    size += kFrameBytes + name.size() + value.size();
+  out.reserve(size);
   for (const auto& [name, value] : entries_)
     protocol::append_parameter_status(out, name, value);
 }
@@ -39,6 +44,12 @@ std::shared_ptr<const ParameterSet> ParameterSet::intern(Entries entries) {
 
 std::shared_ptr<const ParameterSet> ParameterSet::apply(std::shared_ptr<const ParameterSet> base,
                                                         const Entries& changes) {
+  // The usual case, a reset that changes nothing, copies nothing.
+  if (std::all_of(changes.begin(), changes.end(), [&](const auto& change) {
+        const auto& known = base->entries();
+        return std::find(known.begin(), known.end(), change) != known.end();
+      }))
+    return base;
   Entries entries = base->entries();
   for (const auto& change : changes) {
     const auto known =
@@ -49,7 +60,7 @@ std::shared_ptr<const ParameterSet> ParameterSet::apply(std::shared_ptr<const Pa
       known->second = change.second;
     }
   }
-  return entries == base->entries() ? base : intern(std::move(entries));
+  return intern(std::move(entries));
 }
 
 }  // namespace sluice::router

@@ -32,6 +32,7 @@ std::vector<ServerRequest> server_requests(const Snapshot& snapshot, const Clien
   const protocol::StartupMessage& startup = identity.startup;
   ServerRequest request;
   request.server = server;
+  request.parameters.reserve(startup.parameters.size() + 5);
   request.parameters = {{"user", startup.user}, {"database", database}};
   if (startup.replication != protocol::Replication::Off)
     request.parameters.emplace_back(
@@ -52,13 +53,15 @@ std::vector<ServerRequest> server_requests(const Snapshot& snapshot, const Clien
   const std::string& server_user = snapshot.config->options.server_user;
   const bool has_own =
       request.credentials.client_keys || request.credentials.md5_hash || request.credentials.password;
-  if (has_own || server_user.empty()) requests.push_back(request);
-  if (!server_user.empty()) {
-    request.parameters[0].second = server_user;
-    request.credentials = {};
-    request.credentials.password = snapshot.config->passwords.server_user;
+  if (server_user.empty()) {
     requests.push_back(std::move(request));
+    return requests;
   }
+  if (has_own) requests.push_back(request);
+  request.parameters[0].second = server_user;
+  request.credentials = {};
+  request.credentials.password = snapshot.config->passwords.server_user;
+  requests.push_back(std::move(request));
   return requests;
 }
 
