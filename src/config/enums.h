@@ -24,6 +24,7 @@ enum class NoReplica { Refuse, Wait };
 enum class LogLevel { Debug, Info, Warning, Error };
 enum class LogFormat { KeyValue, Json };
 enum class TlsProtocols { Secure, Tls12, Tls13 };
+enum class IoEngine { Auto, Epoll, IoUring };
 
 // The words of an enum in configuration files, in the order in which they are listed to people.
 template <class E>
@@ -93,6 +94,12 @@ struct EnumWords<TlsProtocols> {
   static constexpr std::array words = {Words<TlsProtocols>{"secure", TlsProtocols::Secure},
                                        Words<TlsProtocols>{"tlsv1.2", TlsProtocols::Tls12},
                                        Words<TlsProtocols>{"tlsv1.3", TlsProtocols::Tls13}};
+};
+template <>
+struct EnumWords<IoEngine> {
+  static constexpr std::array words = {Words<IoEngine>{"auto", IoEngine::Auto},
+                                       Words<IoEngine>{"epoll", IoEngine::Epoll},
+                                       Words<IoEngine>{"io_uring", IoEngine::IoUring}};
 };
 
 template <>

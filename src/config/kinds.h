@@ -116,5 +116,6 @@ using LogLevel = Choice<config::LogLevel>;
 using LogFormat = Choice<config::LogFormat>;
 using TlsProtocols = Choice<config::TlsProtocols>;
 using PlacementPolicy = Choice<config::PlacementPolicy>;
+using IoEngine = Choice<config::IoEngine>;
 
 }  // namespace sluice::config::kind

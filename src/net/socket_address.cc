@@ -42,23 +42,21 @@ SocketAddress describe(const sockaddr_storage& storage, socklen_t size) {
 }
 
 template <class Query>
-SocketAddress ask(const Socket& socket, Query query) {
+SocketAddress ask(int fd, Query query) {
   sockaddr_storage storage{};
   socklen_t size = sizeof storage;
-  // const_cast: native_handle() changes nothing, but Asio declares it for non-const sockets alone.
-  const int fd = const_cast<Socket&>(socket).native_handle();
   if (query(fd, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return {};
   return describe(storage, size);
 }
 
 }  // namespace
 
-SocketAddress peer_address(const Socket& socket) {
-  return ask(socket, ::getpeername);
+SocketAddress peer_address(int fd) {
+  return ask(fd, ::getpeername);
 }
 
-SocketAddress local_address(const Socket& socket) {
-  return ask(socket, ::getsockname);
+SocketAddress local_address(int fd) {
+  return ask(fd, ::getsockname);
 }
 
 std::string to_string(const SocketAddress& address) {

@@ -3,8 +3,6 @@
 #include <cstdint>
 #include <string>
 
-#include "net/stream.h"
-
 namespace sluice::net {
 
 // One end of a connection as text. TCP: a numeric address in its canonical form, an IPv4-mapped IPv6 address
@@ -17,8 +15,8 @@ struct SocketAddress {
 };
 
 // Empty address when the socket is closed or no longer connected.
-SocketAddress peer_address(const Socket& socket);
-SocketAddress local_address(const Socket& socket);
+SocketAddress peer_address(int fd);
+SocketAddress local_address(int fd);
 
 // "10.0.0.1:5432", "[::1]:5432", "unix:/run/.s.PGSQL.5432", "unix".
 std::string to_string(const SocketAddress& address);

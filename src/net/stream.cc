@@ -71,10 +71,19 @@ Stream::Stream(Socket socket, Side side) : socket_(std::move(socket)), side_(sid
   socket_.non_blocking(true, ec);  // fails on a closed socket alone, whose operations all fail by themselves
 }
 
+Stream::Stream(Stream&& other) noexcept
+    : socket_(std::move(other.socket_)),
+      parked_(std::exchange(other.parked_, -1)),
+      tls_(std::move(other.tls_)),
+      side_(other.side_),
+      read_want_(other.read_want_),
+      write_want_(other.write_want_) {}
+
 Stream& Stream::operator=(Stream&& other) noexcept {
   if (this == &other) return *this;
   close();
   socket_ = std::move(other.socket_);
+  parked_ = std::exchange(other.parked_, -1);
   tls_ = std::move(other.tls_);
   side_ = other.side_;
   read_want_ = other.read_want_;
@@ -82,34 +91,39 @@ Stream& Stream::operator=(Stream&& other) noexcept {
   return *this;
 }
 
+int Stream::native_handle() const noexcept {
+  if (parked_ >= 0 || !socket_.is_open()) return parked_;
+  return const_cast<Socket&>(socket_).native_handle();  // Asio's is not const
+}
+
 IoOutcome Stream::try_read(std::span<std::byte> into) {
   if (into.empty()) return IoOutcome::ok(0);
-  if (!socket_.is_open()) return IoOutcome::failed({EBADF, std::system_category()});
-  const IoOutcome outcome = tls_ != nullptr ? tls_->read(into)
-                                            : receive(socket_.native_handle(),
-                                                      into.first(std::min(into.size(), kAttemptBytesMax)), 0);
+  if (!is_open()) return IoOutcome::failed({EBADF, std::system_category()});
+  const IoOutcome outcome =
+      tls_ != nullptr ? tls_->read(into)
+                      : receive(native_handle(), into.first(std::min(into.size(), kAttemptBytesMax)), 0);
   if (outcome.status == IoStatus::WouldBlock) read_want_ = outcome.want;
   return outcome;
 }
 
 IoOutcome Stream::try_write(ByteView bytes) {
   if (bytes.empty()) return IoOutcome::ok(0);
-  if (!socket_.is_open()) return IoOutcome::failed({EBADF, std::system_category()});
-  const IoOutcome outcome = tls_ != nullptr ? tls_->write(bytes)
-                                            : send_now(socket_.native_handle(),
-                                                       bytes.first(std::min(bytes.size(), kAttemptBytesMax)));
+  if (!is_open()) return IoOutcome::failed({EBADF, std::system_category()});
+  const IoOutcome outcome =
+      tls_ != nullptr ? tls_->write(bytes)
+                      : send_now(native_handle(), bytes.first(std::min(bytes.size(), kAttemptBytesMax)));
   if (outcome.status == IoStatus::WouldBlock) write_want_ = outcome.want;
   return outcome;
 }
 
 IoOutcome Stream::try_peek(std::span<std::byte> into) {
   SLUICE_ASSERT(tls_ == nullptr);
-  if (!socket_.is_open()) return IoOutcome::failed({EBADF, std::system_category()});
-  return receive(socket_.native_handle(), into, MSG_PEEK);
+  if (!is_open()) return IoOutcome::failed({EBADF, std::system_category()});
+  return receive(native_handle(), into, MSG_PEEK);
 }
 
 bool Stream::has_pending_or_eof() {
-  if (!socket_.is_open()) return true;
+  if (!is_open()) return true;
   std::byte byte{};
   const IoOutcome outcome = tls_ != nullptr ? tls_->peek() : try_peek({&byte, 1});
   if (outcome.status == IoStatus::WouldBlock) read_want_ = outcome.want;
@@ -215,18 +229,21 @@ void Stream::cancel() noexcept {
 }
 
 void Stream::shutdown_send() noexcept {
-  if (!socket_.is_open()) return;
+  if (!is_open()) return;
   if (tls_ != nullptr) tls_->close_notify();
-  std::error_code ignored;
-  socket_.shutdown(Socket::shutdown_send, ignored);
+  ::shutdown(native_handle(), SHUT_WR);
 }
 
 void Stream::close() noexcept {
-  if (!socket_.is_open()) return;
+  if (!is_open()) return;
   ++cancellations_;
   if (tls_ != nullptr) tls_->close_notify();
   std::error_code ignored;
-  socket_.close(ignored);
+  if (parked_ >= 0) {
+    ::close(std::exchange(parked_, -1));
+  } else {
+    socket_.close(ignored);
+  }
 }
 
 Result<DetachedStream> Stream::release() {
@@ -246,6 +263,24 @@ Result<Stream> Stream::adopt(asio::any_io_executor executor, DetachedStream rele
   Stream stream(std::move(socket), released.side_);
   stream.tls_ = std::move(released.tls_);
   return stream;
+}
+
+Result<void> Stream::park() {
+  std::error_code ec;
+  const int fd = socket_.release(ec);
+  if (ec) return from_io(ec, side_);
+  parked_ = fd;
+  return {};
+}
+
+Result<void> Stream::unpark() {
+  SLUICE_ASSERT(parked_ >= 0);
+  std::error_code ec;
+  socket_.assign(asio::generic::stream_protocol(AF_UNSPEC, 0), parked_, ec);
+  if (ec) return from_io(ec, side_);
+  parked_ = -1;
+  socket_.non_blocking(true, ec);
+  return {};
 }
 
 }  // namespace sluice::net

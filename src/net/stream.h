@@ -57,7 +57,7 @@ class Stream {
  public:
   // Takes over a connected socket. `side` is whose fault a failure on it is.
   explicit Stream(Socket socket, Side side = Side::Client);
-  Stream(Stream&&) = default;
+  Stream(Stream&& other) noexcept;
   Stream& operator=(Stream&& other) noexcept;
   ~Stream() { close(); }
 
@@ -65,7 +65,9 @@ class Stream {
   const Socket& socket() const noexcept { return socket_; }
   asio::any_io_executor get_executor() { return socket_.get_executor(); }
   Side side() const noexcept { return side_; }
-  bool is_open() const noexcept { return socket_.is_open(); }
+  bool is_open() const noexcept { return native_handle() >= 0; }
+  // -1 when closed.
+  int native_handle() const noexcept;
   // Null while the stream is plain.
   const TlsSession* tls() const noexcept { return tls_.get(); }
   // The other side ended TLS without close_notify: what was read may lack its end.
@@ -123,6 +125,11 @@ class Stream {
   Result<DetachedStream> release();
   static Result<Stream> adopt(asio::any_io_executor executor, DetachedStream released);
 
+  // Takes the socket off its event loop for a Ring, and puts it back; nothing may be pending. In between only
+  // the attempts, native_handle(), shutdown_send() and close() are for use.
+  Result<void> park();
+  Result<void> unpark();
+
  private:
   template <class Handler>
   friend struct detail::TlsReadOp;
@@ -137,6 +144,7 @@ class Stream {
   asio::awaitable<std::error_code> wait(IoWant want);
 
   Socket socket_;
+  int parked_ = -1;  // the socket while it is off the event loop
   std::unique_ptr<TlsSession> tls_;
   Side side_;
   IoWant read_want_ = IoWant::Read;  // what the last read, and the last write, that would block waits for

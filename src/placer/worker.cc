@@ -138,7 +138,7 @@ asio::awaitable<void> Worker::accept_from(std::size_t index) {
 
 void Worker::take_in(net::Socket socket, bool tls) {
   metrics_.count(telemetry::metric::placer_client_connections_total);
-  const net::SocketAddress peer = net::peer_address(socket);
+  const net::SocketAddress peer = net::peer_address(socket.native_handle());
   const config::PlacerOptions& options = view_->snapshot->options();
   Connection::Origin origin;
   origin.address = peer.is_unix ? "" : peer.address;

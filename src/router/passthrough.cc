@@ -108,7 +108,7 @@ asio::awaitable<Result<Judge>> open_judge(SnapshotPtr snapshot, ServerId server,
 
 // Why a request of that kind must not go to the client, or cannot.
 std::optional<ErrorFields> cannot_pass(std::uint32_t code, net::Stream& client) {
-  if (code == kCleartext && client.tls() == nullptr && !net::peer_address(client.socket()).is_unix)
+  if (code == kCleartext && client.tls() == nullptr && !net::peer_address(client.native_handle()).is_unix)
     return ErrorFields{"FATAL", "28000", "the server asks for a cleartext password, which needs TLS", "",
                        "Connect with TLS, or let the server use scram-sha-256."};
   if (code != kCleartext && code != kMd5 && code != kSasl && code != kSaslContinue && code != kSaslFinal)

@@ -18,15 +18,24 @@ constexpr std::string_view kTerminate("X\0\0\0\4", 5);
 }  // namespace
 
 Relay::Relay(net::Stream& client, net::Stream& server, protocol::SessionTracker& tracker,
-             net::BufferPool& buffers, SessionMeter& meter)
+             net::BufferPool& buffers, SessionMeter& meter, net::Ring* ring)
     : buffers_(buffers),
       tracker_(tracker),
       meter_(meter),
       from_client_(Side::FromClient, client, server),
-      to_client_(Side::FromServer, server, client) {}
+      to_client_(Side::FromServer, server, client) {
+  open_port(from_client_, ring);
+  open_port(to_client_, ring);
+}
 
 Relay::~Relay() {
   SLUICE_ASSERT(pending_ == 0);
+}
+
+// TLS needs its engine between the socket and the bytes.
+void Relay::open_port(Direction& d, net::Ring* ring) {
+  if (ring != nullptr && d.from.tls() == nullptr && d.from.park())
+    d.port.emplace(*ring, d.from.native_handle());
 }
 
 void Relay::start(ByteView first, Completion done) {
@@ -52,7 +61,7 @@ void Relay::tick(Clock::time_point now) {
 }
 
 void Relay::give_back_if_quiet(Direction& d, const Direction& other) {
-  if (std::exchange(d.moved, false) || ending_ || d.state != State::Reading) return;
+  if (std::exchange(d.moved, false) || ending_ || d.port || d.state != State::Reading) return;
   // cancel() ends every operation of a socket, also the wait of the other direction to write to it.
   if (other.state == State::Writing) return;
   d.state = State::GoingIdle;
@@ -69,12 +78,25 @@ void Relay::take_backlog() {
 }
 
 void Relay::read(Direction& d) {
-  if (!d.buffer) d.buffer = buffers_.take();
-  if (d.side == Side::FromClient && !backlog_.empty()) return take_backlog();
+  if (d.side == Side::FromClient && !backlog_.empty()) {
+    if (!d.buffer) d.buffer = buffers_.take();
+    return take_backlog();
+  }
   d.state = State::Reading;
+  if (d.port) return read_from_port(d);
+  if (!d.buffer) d.buffer = buffers_.take();
   ++pending_;
   d.from.async_read_some(d.buffer.span(),
                          [this, &d](std::error_code ec, std::size_t count) { on_read(d, ec, count); });
+}
+
+// What is pending on a port ends when the port is closed, so it counts as no operation of its own.
+void Relay::read_from_port(Direction& d) {
+  d.buffer.reset();
+  d.port->receive([this, &d](std::error_code ec, net::PooledBuffer buffer, std::size_t count) {
+    d.buffer = std::move(buffer);
+    took(d, ec, count);
+  });
 }
 
 void Relay::wait_idle(Direction& d) {
@@ -91,6 +113,10 @@ void Relay::on_read(Direction& d, std::error_code ec, std::size_t count) {
     return operation_done();
   }
   if (ec == asio::error::operation_aborted && d.state == State::GoingIdle) return wait_idle(d);
+  took(d, ec, count);
+}
+
+void Relay::took(Direction& d, std::error_code ec, std::size_t count) {
   if (ec == asio::error::eof) return on_end_of_file(d);
   if (ec) return finish(d.side == Side::FromClient ? RelayEnd::ClientFailed : server_end());
   take(d, count);
@@ -168,12 +194,13 @@ void Relay::write(Direction& d) {
     if (outcome.status == net::IoStatus::WouldBlock) {
       if (d.blocked_since == Clock::time_point::max()) d.blocked_since = Clock::now();
       d.state = State::Writing;
+      if (auto& port = opposite(d).port)
+        return port->wait_writable([this, &d](std::error_code ec) { on_writable(d, ec); });
       ++pending_;
       d.to.async_wait_writable([this, &d](std::error_code ec) {
         --pending_;
         if (ending_) return operation_done();
-        if (ec) return finish(d.side == Side::FromClient ? RelayEnd::ServerClosed : RelayEnd::ClientFailed);
-        write(d);
+        on_writable(d, ec);
       });
       return;
     }
@@ -206,6 +233,11 @@ void Relay::write(Direction& d) {
   read(d);
 }
 
+void Relay::on_writable(Direction& d, std::error_code ec) {
+  if (ec) return finish(d.side == Side::FromClient ? RelayEnd::ServerClosed : RelayEnd::ClientFailed);
+  write(d);
+}
+
 void Relay::on_end_of_file(Direction& d) {
   if (d.side == Side::FromServer) return finish(client_gone_ ? client_end_ : server_end());
   client_gone_ = true;
@@ -231,8 +263,14 @@ void Relay::finish(RelayEnd end) {
   if (ending_) return;
   ending_ = true;
   end_ = end;
-  from_client_.from.cancel();
-  to_client_.from.cancel();
+  for (Direction* d : {&from_client_, &to_client_}) {
+    if (d->port) {
+      ++pending_;
+      d->port->close([this, d] { on_port_closed(*d); });
+    } else {
+      d->from.cancel();
+    }
+  }
   // Counted as an operation, so that the completion never runs inside the caller.
   ++pending_;
   asio::post(from_client_.from.get_executor(), [this] {
@@ -241,15 +279,31 @@ void Relay::finish(RelayEnd end) {
   });
 }
 
+void Relay::on_port_closed(Direction& d) {
+  while (std::optional<net::RingPort::Received> last = d.port->take_unasked()) {
+    if (d.side == Side::FromClient) continue;
+    meter_.server_sent(last->count);
+    const ByteView bytes(last->buffer.span().data(), last->count);
+    tracker_.on_backend(bytes, Clock::now(), meter_);
+    if (!tracker_.backend_malformed()) append(unsent_, bytes);
+  }
+  --pending_;
+  operation_done();
+}
+
 void Relay::operation_done() {
   if (pending_ > 0) return;
   if (to_client_.begin < to_client_.end) {
     const ByteView rest(to_client_.buffer.span().data() + to_client_.begin,
                         to_client_.end - to_client_.begin);
-    unsent_.assign(rest.begin(), rest.end());
+    unsent_.insert(unsent_.begin(), rest.begin(), rest.end());
   }
-  from_client_.buffer.reset();
-  to_client_.buffer.reset();
+  for (Direction* d : {&from_client_, &to_client_}) {
+    d->buffer.reset();
+    if (!d->port) continue;
+    d->port.reset();
+    if (!d->from.unpark()) d->from.close();
+  }
   const Completion done = std::move(done_);
   done(end_);
 }

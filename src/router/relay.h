@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "base/bytes.h"
 #include "net/buffer_pool.h"
+#include "net/ring.h"
 #include "net/stream.h"
 #include "protocol/session_tracker.h"
 #include "router/session_meter.h"
@@ -36,8 +38,9 @@ class Relay {
   using Clock = std::chrono::steady_clock;
   using Completion = std::function<void(RelayEnd)>;
 
+  // With a ring, plain streams are received from there.
   Relay(net::Stream& client, net::Stream& server, protocol::SessionTracker& tracker, net::BufferPool& buffers,
-        SessionMeter& meter);
+        SessionMeter& meter, net::Ring* ring);
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
   ~Relay();
@@ -78,6 +81,7 @@ class Relay {
     const Side side;
     net::Stream& from;
     net::Stream& to;
+    std::optional<net::RingPort> port;  // of `from`
     net::PooledBuffer buffer;
     std::size_t begin = 0;  // [begin, end) of the buffer waits to be written
     std::size_t end = 0;
@@ -89,8 +93,14 @@ class Relay {
 
   void give_back_if_quiet(Direction& d, const Direction& other);
   void take_backlog();
+  Direction& opposite(Direction& d) noexcept { return &d == &from_client_ ? to_client_ : from_client_; }
+  void open_port(Direction& d, net::Ring* ring);
   void read(Direction& d);
+  void read_from_port(Direction& d);
+  void on_port_closed(Direction& d);
+  void on_writable(Direction& d, std::error_code ec);
   void wait_idle(Direction& d);
+  void took(Direction& d, std::error_code ec, std::size_t count);
   void on_read(Direction& d, std::error_code ec, std::size_t count);
   void on_readable(Direction& d, std::error_code ec);
   void take(Direction& d, std::size_t count);

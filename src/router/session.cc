@@ -50,7 +50,7 @@ Session::Session(Worker& worker, net::Stream client, std::string listener)
     : worker_(worker),
       snapshot_(worker.snapshot()),
       client_(std::move(client)),
-      peer_(net::peer_address(client_.socket())),
+      peer_(net::peer_address(client_.native_handle())),
       listener_(std::move(listener)),
       meter_(worker.metrics()),
       connected_at_(std::chrono::system_clock::now()) {
@@ -172,7 +172,7 @@ asio::awaitable<void> Session::leave(RelayEnd end) {
 asio::awaitable<RelayEnd> Session::relay(Bytes unread) {
   phase_ = Phase::Relaying;
   tracker_.emplace();
-  relay_.emplace(client_, server_->stream, *tracker_, worker_.buffers(), meter_);
+  relay_.emplace(client_, server_->stream, *tracker_, worker_.buffers(), meter_, worker_.ring());
   const RelayEnd end = co_await asio::async_initiate<const asio::use_awaitable_t<>, void(RelayEnd)>(
       [this](auto handler, const Bytes& first) {
         // std::function wants a copyable callable.

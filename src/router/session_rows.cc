@@ -27,7 +27,7 @@ admin::ConnectionRow Session::client_row(admin::WallTime now) const {
   row.state = phase_ == Phase::Waiting ? "waiting" : "active";
   row.addr = peer_.is_unix ? "unix" : peer_.address;
   row.port = peer_.port;
-  const net::SocketAddress local = net::local_address(client_.socket());
+  const net::SocketAddress local = net::local_address(client_.native_handle());
   row.local_addr = local.is_unix ? "unix" : local.address;
   row.local_port = local.port;
   row.connect_time = connected_at_;
@@ -53,10 +53,10 @@ std::optional<admin::ConnectionRow> Session::server_row(admin::WallTime now) con
   row.user = tag_.user;
   row.database = tag_.database;
   row.state = "active";
-  const net::SocketAddress peer = net::peer_address(server_->stream.socket());
+  const net::SocketAddress peer = net::peer_address(server_->stream.native_handle());
   row.addr = peer.is_unix ? "unix" : peer.address;
   row.port = peer.port;
-  const net::SocketAddress local = net::local_address(server_->stream.socket());
+  const net::SocketAddress local = net::local_address(server_->stream.native_handle());
   row.local_addr = local.is_unix ? "unix" : local.address;
   row.local_port = local.port;
   row.connect_time = wall_time(server_->opened_at, now);
@@ -73,7 +73,7 @@ std::optional<admin::ConnectionRow> Session::server_row(admin::WallTime now) con
 
 std::optional<net::TcpRoundTrip> Session::take_round_trip() {
   if (!client_.is_open() || peer_.is_unix) return std::nullopt;
-  const auto measured = net::tcp_round_trip(client_.socket().native_handle());
+  const auto measured = net::tcp_round_trip(client_.native_handle());
   if (!measured || std::exchange(acknowledged_, measured->acknowledged) == measured->acknowledged)
     return std::nullopt;
   return measured;

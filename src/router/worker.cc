@@ -83,9 +83,21 @@ void Worker::start(std::unique_ptr<admin::RouterView> view) {
   begin(std::move(view));
   shared_.workers_running.fetch_add(1);
   thread_ = std::thread([this] {
-    io_.run();
+    run();
     shared_.workers_running.fetch_sub(1);
   });
+}
+
+// A ring belongs to the thread that opened it.
+void Worker::run() {
+  const config::IoEngine engine = snapshot_->options().io_engine;
+  if (engine != config::IoEngine::Epoll) {
+    std::error_code why;
+    ring_ = net::Ring::open(io_, buffers_, why);
+    if (!ring_ && engine == config::IoEngine::IoUring)
+      log::warning("no io_uring here; sessions use epoll", {{"thread", index_}, {"reason", why.message()}});
+  }
+  io_.run();
 }
 
 void Worker::replace_snapshot(SnapshotPtr snapshot, telemetry::Extents extents) {

@@ -15,6 +15,7 @@
 #include "admin/router_view.h"
 #include "net/buffer_pool.h"
 #include "net/listener.h"
+#include "net/ring.h"
 #include "net/task_group.h"
 #include "protocol/startup_packet.h"
 #include "router/call_collector.h"
@@ -70,6 +71,8 @@ class Worker {
   Shared& shared() noexcept { return shared_; }
   const SnapshotPtr& snapshot() const noexcept { return snapshot_; }
   net::BufferPool& buffers() noexcept { return buffers_; }
+  // Null where the event loop alone moves the bytes (io_engine).
+  net::Ring* ring() noexcept { return ring_.get(); }
   telemetry::ThreadMetrics& metrics() noexcept { return metrics_; }
   CallCollector& calls() noexcept { return calls_; }
   admin::RouterView& view() noexcept { return *view_; }
@@ -81,6 +84,7 @@ class Worker {
   const std::unordered_map<std::uint64_t, Session*>& sessions() const noexcept { return sessions_; }
 
  private:
+  void run();
   asio::awaitable<void> accept_from(std::size_t listener);
   asio::awaitable<void> serve(net::Socket socket, std::string listener);
   asio::awaitable<void> tick();
@@ -96,6 +100,7 @@ class Worker {
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   net::BufferPool buffers_;
   CallCollector calls_;
+  std::unique_ptr<net::Ring> ring_;
   std::unique_ptr<admin::RouterView> view_;
   std::vector<std::pair<std::string, net::Listener>> listeners_;  // with the name of its configuration entry
   std::unordered_map<std::uint64_t, Session*> sessions_;

@@ -19,9 +19,27 @@ asio::awaitable<void> keep(asio::awaitable<Bytes> task, Bytes& result) {
 
 }  // namespace
 
+const char* name_of(Kind kind) {
+  switch (kind) {
+    case Kind::Plain:
+      return "Plain";
+    case Kind::Ring:
+      return "Ring";
+    case Kind::Tls:
+      return "Tls";
+  }
+  return "";
+}
+
 void RelayOf::SetUp() {
   client_ends.emplace(net::test::tcp_pair(io.get_executor()));
   server_ends.emplace(net::test::tcp_pair(io.get_executor()));
+  if (GetParam() == Kind::Ring) {
+    std::error_code why;
+    ring = net::Ring::open(io, pool, why);
+    if (!ring) GTEST_SKIP() << "no io_uring here: " << why.message();
+    ring_buffers = net::Ring::kBuffers;
+  }
   if (GetParam() == Kind::Tls) {
     const net::test::TestPki pki;
     for (auto* ends : {&client_ends, &server_ends})
@@ -34,15 +52,15 @@ void RelayOf::TearDown() {
     relay->stop();
     end();
   }
-  EXPECT_EQ(pool.lent(), 0U);
+  EXPECT_EQ(held(), 0U);
 }
 
 void RelayOf::start(ByteView first) {
-  relay.emplace(client_ends->second, server_ends->first, tracker, pool, meter);
+  relay.emplace(client_ends->second, server_ends->first, tracker, pool, meter, ring.get());
   relay->start(first, [this](RelayEnd how) {
     EXPECT_FALSE(ended) << "told twice";
     ended = how;
-    EXPECT_EQ(pool.lent(), 0U);
+    EXPECT_EQ(held(), 0U);
     unsent = relay->take_unsent();
     relay.reset();  // its memory is gone from here on
     client_ends->second.close();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "net/buffer_pool.h"
+#include "net/ring.h"
 #include "net/stream.h"
 #include "protocol/session_tracker.h"
 #include "router/relay.h"
@@ -18,7 +20,9 @@
 
 namespace sluice::router::test {
 
-enum class Kind { Plain, Tls };
+enum class Kind { Plain, Ring, Tls };  // Ring: plain, received through io_uring where the kernel has it
+
+const char* name_of(Kind kind);
 
 // A relay between two connections whose far ends, client() and server(), the test plays.
 class RelayOf : public testing::TestWithParam<Kind> {
@@ -36,6 +40,15 @@ class RelayOf : public testing::TestWithParam<Kind> {
   // Lets the event loop do what can be done at once.
   void settle();
 
+  // Buffers that the relay has.
+  std::size_t held() const noexcept { return pool.lent() - ring_buffers; }
+
+  // At most: the one on its way in each direction; on a ring also what came before the kernel was told to
+  // stop.
+  std::size_t held_max() const noexcept { return ring ? 2 + net::Ring::kBuffers : 2; }
+  // By a session that was just busy; a ring gives a buffer only with bytes in it.
+  std::size_t held_while_waiting() const noexcept { return ring ? 0 : 2; }
+
   // Steps of a far end.
   asio::awaitable<void> send(net::Stream& stream, Bytes bytes);
   asio::awaitable<Bytes> receive(net::Stream& stream, std::size_t count);
@@ -49,6 +62,8 @@ class RelayOf : public testing::TestWithParam<Kind> {
 
   asio::io_context io{1};
   net::BufferPool pool;
+  std::unique_ptr<net::Ring> ring;
+  std::size_t ring_buffers = 0;  // that the ring has taken out of the pool
   telemetry::ThreadMetrics metrics{telemetry::Extents{1, 1, 1}};
   SessionMeter meter{metrics};
   protocol::SessionTracker tracker;

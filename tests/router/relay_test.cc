@@ -10,8 +10,8 @@ namespace {
 
 using net::test::run;
 
-INSTANTIATE_TEST_SUITE_P(All, RelayOf, testing::Values(Kind::Plain, Kind::Tls),
-                         [](const auto& tested) { return tested.param == Kind::Plain ? "Plain" : "Tls"; });
+INSTANTIATE_TEST_SUITE_P(All, RelayOf, testing::Values(Kind::Plain, Kind::Ring, Kind::Tls),
+                         [](const auto& tested) { return name_of(tested.param); });
 
 TEST_P(RelayOf, CarriesMessagesBothWays) {
   start();
@@ -41,7 +41,7 @@ TEST_P(RelayOf, CarriesLargeMessagesBothWaysAtOnce) {
       collect(client(), down.size(), at_client));
   EXPECT_TRUE(at_server == up);
   EXPECT_TRUE(at_client == down);
-  EXPECT_LE(pool.lent(), 2U);
+  EXPECT_LE(held(), held_max());
 }
 
 TEST_P(RelayOf, SendsWhatCameWithTheStartUpBeforeWhatComesLater) {
@@ -60,13 +60,13 @@ TEST_P(RelayOf, GivesBuffersBackWhenIdle) {
     send_now(server(), answer("SELECT 1"));
     receive_now(client(), answer("SELECT 1").size());
     settle();
-    EXPECT_EQ(pool.lent(), 2U);
+    EXPECT_EQ(held(), held_while_waiting());
     relay->tick(Relay::Clock::now());
     settle();
-    EXPECT_EQ(pool.lent(), 2U) << "it moved since the last tick";
+    EXPECT_EQ(held(), held_while_waiting()) << "it moved since the last tick";
     relay->tick(Relay::Clock::now());
     settle();
-    EXPECT_EQ(pool.lent(), 0U);
+    EXPECT_EQ(held(), 0U);
     relay->tick(Relay::Clock::now());
     settle();
   }
@@ -81,14 +81,14 @@ TEST_P(RelayOf, GivesTheBufferOfOneDirectionBackWhileTheOtherNeverMoved) {
     relay->tick(Relay::Clock::now());
     settle();
   }
-  EXPECT_EQ(pool.lent(), 0U);
+  EXPECT_EQ(held(), 0U);
   send_now(server(), answer("SELECT 1"));
   receive_now(client(), answer("SELECT 1").size());
   for (int i = 0; i < 2; ++i) {
     relay->tick(Relay::Clock::now());
     settle();
   }
-  EXPECT_EQ(pool.lent(), 0U);
+  EXPECT_EQ(held(), 0U);
 }
 
 TEST_P(RelayOf, TellsWhenSomethingLastMoved) {
@@ -109,14 +109,14 @@ TEST_P(RelayOf, ReadsNoFurtherThanASlowClientTakes) {
   send_now(client(), query("SELECT everything"));
   receive_now(server(), query("SELECT everything").size());
   const Bytes sent = fill(server(), data_row(100'000, 1));
-  EXPECT_LE(pool.lent(), 2U);
+  EXPECT_LE(held(), held_max());
   EXPECT_NE(relay->client_stalled_since(), Relay::Clock::time_point::max());
   // A tick must not disturb the direction that waits to write.
   for (int i = 0; i < 3; ++i) {
     relay->tick(Relay::Clock::now());
     settle();
   }
-  EXPECT_LE(pool.lent(), 2U);
+  EXPECT_LE(held(), held_max());
   EXPECT_FALSE(ended);
   EXPECT_TRUE(receive_now(client(), sent.size()) == sent);
   EXPECT_EQ(relay->client_stalled_since(), Relay::Clock::time_point::max());
@@ -125,7 +125,7 @@ TEST_P(RelayOf, ReadsNoFurtherThanASlowClientTakes) {
 TEST_P(RelayOf, ReadsNoFurtherThanASlowServerTakes) {
   start();
   const Bytes sent = fill(client(), query(std::string(100'000, 'x')));
-  EXPECT_LE(pool.lent(), 2U);
+  EXPECT_LE(held(), held_max());
   EXPECT_EQ(relay->client_stalled_since(), Relay::Clock::time_point::max()) << "the client takes all";
   EXPECT_TRUE(receive_now(server(), sent.size()) == sent);
 }

@@ -1,0 +1,298 @@
+#include "net/ring.h"
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include <asio/error.hpp>
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/post.hpp>
+#include <liburing.h>
+#include <poll.h>
+#include <sys/mman.h>
+
+#include "base/assert.h"
+
+namespace sluice::net {
+namespace {
+
+constexpr unsigned kSubmissions = 256;
+constexpr unsigned kCompletions = 4096;
+constexpr int kBufferGroup = 0;
+// How often one wake-up asks for more before the rest of the event loop has its turn.
+constexpr int kRoundsMax = 8;
+
+}  // namespace
+
+struct Ring::Impl {
+  Impl(asio::io_context& loop, BufferPool& pool) : io(loop), buffers(pool), doorbell(loop) {}
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl();
+
+  std::error_code set_up();
+  void provide(unsigned slot);
+  io_uring_sqe& request();
+  // Collects what came and hands in what was asked for, until nothing is left of either.
+  void run();
+  void run_soon();
+  void listen();
+  void complete(const io_uring_cqe& completion);
+
+  asio::io_context& io;
+  BufferPool& buffers;
+  asio::posix::stream_descriptor doorbell;  // readable when something came
+  io_uring ring{};
+  bool ring_made = false;
+  io_uring_buf_ring* provided = nullptr;
+  std::array<PooledBuffer, kBuffers> slots;
+  bool running = false;
+  bool run_posted = false;
+  std::vector<RingPort*> turns;  // ports to be called, see RingPort::call_soon
+  std::size_t ports = 0;
+};
+
+Ring::Impl::~Impl() {
+  SLUICE_ASSERT(ports == 0);
+  if (!ring_made) return;
+  if (doorbell.is_open()) doorbell.release();  // the descriptor is the ring's
+  io_uring_queue_exit(&ring);
+  if (provided != nullptr) ::munmap(provided, kBuffers * sizeof(io_uring_buf));
+}
+
+std::error_code Ring::Impl::set_up() {
+  io_uring_params parameters{};
+  // What is received is received on our thread whenever it is in the kernel anyway, and is there to be read
+  // without a call. Deferred work (IORING_SETUP_DEFER_TASKRUN) would not wake the event loop.
+  parameters.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_COOP_TASKRUN | IORING_SETUP_CQSIZE;
+  parameters.cq_entries = kCompletions;
+  if (const int failed = io_uring_queue_init_params(kSubmissions, &ring, &parameters); failed < 0)
+    return {-failed, std::system_category()};
+  ring_made = true;
+  void* memory = ::mmap(nullptr, kBuffers * sizeof(io_uring_buf), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return {errno, std::system_category()};
+  provided = static_cast<io_uring_buf_ring*>(memory);
+  io_uring_buf_reg registration{};
+  registration.ring_addr = reinterpret_cast<std::uintptr_t>(memory);
+  registration.ring_entries = kBuffers;
+  registration.bgid = kBufferGroup;
+  if (const int failed = io_uring_register_buf_ring(&ring, &registration, 0); failed < 0)
+    return {-failed, std::system_category()};
+  io_uring_buf_ring_init(provided);
+  for (unsigned slot = 0; slot < kBuffers; ++slot)
+    provide(slot);
+  std::error_code ec;
+  doorbell.assign(ring.ring_fd, ec);
+  if (!ec) listen();
+  return ec;
+}
+
+void Ring::Impl::provide(unsigned slot) {
+  slots[slot] = buffers.take();
+  const std::span<std::byte> room = slots[slot].span();
+  io_uring_buf_ring_add(provided, room.data(), static_cast<unsigned>(room.size()),
+                        static_cast<unsigned short>(slot), io_uring_buf_ring_mask(kBuffers), 0);
+  io_uring_buf_ring_advance(provided, 1);
+}
+
+io_uring_sqe& Ring::Impl::request() {
+  io_uring_sqe* entry = io_uring_get_sqe(&ring);
+  if (entry == nullptr) {
+    io_uring_submit(&ring);
+    entry = io_uring_get_sqe(&ring);
+  }
+  SLUICE_ASSERT(entry != nullptr);
+  run_soon();
+  return *entry;
+}
+
+void Ring::Impl::run_soon() {
+  if (running || std::exchange(run_posted, true)) return;
+  asio::post(io, [this] {
+    run_posted = false;
+    run();
+  });
+}
+
+void Ring::Impl::listen() {
+  doorbell.async_wait(asio::posix::stream_descriptor::wait_read, [this](std::error_code ec) {
+    if (ec) return;  // the ring is gone
+    run();
+    listen();
+  });
+}
+
+void Ring::Impl::run() {
+  running = true;
+  bool more = true;
+  for (int round = 0; more && round < kRoundsMax; ++round) {
+    if (io_uring_sq_ready(&ring) > 0) io_uring_submit(&ring);
+    unsigned head = 0;
+    unsigned count = 0;
+    io_uring_cqe* completion = nullptr;
+    io_uring_for_each_cqe(&ring, head, completion) {
+      const io_uring_cqe copy = *completion;
+      ++count;
+      complete(copy);
+    }
+    io_uring_cq_advance(&ring, count);
+    for (RingPort* port : std::exchange(turns, {}))
+      port->turn();
+    more = io_uring_sq_ready(&ring) > 0 || io_uring_cq_ready(&ring) > 0 || !turns.empty();
+  }
+  running = false;
+  if (more) run_soon();
+}
+
+void Ring::Impl::complete(const io_uring_cqe& completion) {
+  PooledBuffer buffer;
+  if ((completion.flags & IORING_CQE_F_BUFFER) != 0) {
+    const unsigned slot = completion.flags >> IORING_CQE_BUFFER_SHIFT;
+    SLUICE_ASSERT(slot < kBuffers);
+    buffer = std::move(slots[slot]);
+    provide(slot);
+  }
+  auto* operation = static_cast<RingPort::Operation*>(io_uring_cqe_get_data(&completion));
+  if (operation == nullptr) return;  // a cancellation's own answer
+  operation->port->completed(*operation, completion.res, (completion.flags & IORING_CQE_F_MORE) != 0,
+                             std::move(buffer));
+}
+
+Ring::Ring(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Ring::~Ring() = default;
+
+std::unique_ptr<Ring> Ring::open(asio::io_context& io, BufferPool& buffers, std::error_code& why) {
+  auto impl = std::make_unique<Impl>(io, buffers);
+  why = impl->set_up();
+  if (why) return nullptr;
+  return std::unique_ptr<Ring>(new Ring(std::move(impl)));
+}
+
+RingPort::RingPort(Ring& ring, int fd) : ring_(*ring.impl_), fd_(fd) {
+  ++ring_.ports;
+}
+
+RingPort::~RingPort() {
+  SLUICE_ASSERT(!receiving_.pending && !waiting_.pending && !turn_due_);
+  --ring_.ports;
+}
+
+void RingPort::receive(OnReceive handler) {
+  SLUICE_ASSERT(!on_receive_ && !closing_);
+  on_receive_ = std::move(handler);
+  if (!unasked_.empty() || end_) return call_soon();
+  if (!receiving_.pending) start(receiving_);
+}
+
+void RingPort::wait_writable(OnWritable handler) {
+  SLUICE_ASSERT(!on_writable_ && !closing_);
+  on_writable_ = std::move(handler);
+  start(waiting_);
+}
+
+void RingPort::close(OnClosed done) {
+  SLUICE_ASSERT(!closing_);
+  closing_ = true;
+  on_receive_ = nullptr;
+  on_writable_ = nullptr;
+  on_closed_ = std::move(done);
+  for (Operation* operation : {&receiving_, &waiting_})
+    if (operation->pending) cancel(*operation);
+  if (!receiving_.pending && !waiting_.pending) call_soon();
+}
+
+std::optional<RingPort::Received> RingPort::take_unasked() {
+  if (unasked_.empty()) return std::nullopt;
+  Received first = std::move(unasked_.front());
+  unasked_.erase(unasked_.begin());
+  return first;
+}
+
+void RingPort::start(Operation& operation) {
+  io_uring_sqe& entry = ring_.request();
+  if (&operation == &receiving_) {
+    if (bulk_) {
+      io_uring_prep_recv(&entry, fd_, nullptr, 0, 0);
+    } else {
+      io_uring_prep_recv_multishot(&entry, fd_, nullptr, 0, 0);
+    }
+    entry.flags |= IOSQE_BUFFER_SELECT;
+    entry.buf_group = kBufferGroup;
+  } else {
+    io_uring_prep_poll_add(&entry, fd_, POLLOUT);
+  }
+  io_uring_sqe_set_data(&entry, &operation);
+  operation.pending = true;
+  operation.cancelled = false;
+}
+
+void RingPort::cancel(Operation& operation) {
+  if (std::exchange(operation.cancelled, true)) return;
+  io_uring_sqe& entry = ring_.request();
+  io_uring_prep_cancel(&entry, &operation, 0);
+  io_uring_sqe_set_data(&entry, nullptr);
+}
+
+void RingPort::call_soon() {
+  if (std::exchange(turn_due_, true)) return;
+  ring_.turns.push_back(this);
+  ring_.run_soon();
+}
+
+void RingPort::turn() {
+  turn_due_ = false;
+  if (closing_) {
+    if (const OnClosed done = std::exchange(on_closed_, nullptr)) done();  // which may destroy the port
+    return;
+  }
+  if (!on_receive_) return;
+  const OnReceive handler = std::exchange(on_receive_, nullptr);
+  if (std::optional<Received> next = take_unasked()) {
+    handler(std::error_code(), std::move(next->buffer), next->count);
+  } else {
+    handler(end_, PooledBuffer(), 0);
+  }
+}
+
+void RingPort::completed(Operation& operation, std::int32_t result, bool more, PooledBuffer buffer) {
+  operation.pending = more;
+  if (&operation == &receiving_) received(result, std::move(buffer));
+  if (closing_) {
+    if (!receiving_.pending && !waiting_.pending) call_soon();
+    return;
+  }
+  if (&operation == &waiting_ && on_writable_) {
+    const OnWritable handler = std::exchange(on_writable_, nullptr);
+    handler(result < 0 ? std::error_code(-result, std::system_category()) : std::error_code());
+  }
+}
+
+void RingPort::received(std::int32_t result, PooledBuffer buffer) {
+  if (result > 0) {
+    const auto count = static_cast<std::size_t>(result);
+    bulk_ = count == buffer.span().size();
+    if (bulk_ && receiving_.pending) cancel(receiving_);
+    if (on_receive_ && unasked_.empty()) {
+      const OnReceive handler = std::exchange(on_receive_, nullptr);
+      handler(std::error_code(), std::move(buffer), count);
+    } else {
+      unasked_.push_back({std::move(buffer), count});
+    }
+  } else if (result == 0) {
+    end_ = asio::error::eof;
+  } else if (result != -ENOBUFS && result != -ECANCELED) {
+    end_ = std::error_code(-result, std::system_category());
+  }
+  if (closing_) return;
+  if (!on_receive_) {
+    // Nobody asks: what comes is to stay in the socket, where it holds the other side back.
+    if (receiving_.pending) cancel(receiving_);
+  } else if (!unasked_.empty() || end_) {
+    call_soon();
+  } else if (!receiving_.pending) {
+    start(receiving_);
+  }
+}
+
+}  // namespace sluice::net

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include <asio/io_context.hpp>
+
+#include "net/buffer_pool.h"
+
+namespace sluice::net {
+
+class RingPort;
+
+// An io_uring beside the event loop of one thread, for the sockets that move bytes all day: the kernel
+// receives into buffers that it was given in advance, so a message costs no system call to read, and one call
+// collects what came on all sockets. Source: io_uring(7), io_uring_prep_recv_multishot(3). Thread: the one
+// that opened it and runs the event loop. Outlives its ports.
+class Ring {
+ public:
+  // Buffers that wait in the kernel; taken from the pool, and each replaced as soon as it has been filled.
+  static constexpr unsigned kBuffers = 64;
+
+  // Null, with the reason, where the kernel or a container forbids io_uring or lacks what is needed of it
+  // (Linux 6.1).
+  static std::unique_ptr<Ring> open(asio::io_context& io, BufferPool& buffers, std::error_code& why);
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+  ~Ring();  // no port may be left
+
+ private:
+  friend class RingPort;
+  struct Impl;
+  explicit Ring(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+// One plain socket on a ring. The socket belongs to its owner, is not on the event loop meanwhile (see
+// Stream::park), and is closed after close() has completed. Handlers are called from the event loop, never
+// within the call that takes them.
+class RingPort {
+ public:
+  using OnReceive = std::function<void(std::error_code, PooledBuffer, std::size_t)>;
+  using OnWritable = std::function<void(std::error_code)>;
+  using OnClosed = std::function<void()>;
+  struct Received {
+    PooledBuffer buffer;
+    std::size_t count;
+  };
+
+  RingPort(Ring& ring, int fd);
+  RingPort(const RingPort&) = delete;
+  RingPort& operator=(const RingPort&) = delete;
+  ~RingPort();  // nothing may be pending
+
+  // What comes next: bytes in a buffer of their own, or asio::error::eof or another error, again each time.
+  // While nobody asks the kernel is told to stop; what it had received by then waits here, Ring::kBuffers at
+  // the most. A socket that fills whole buffers is received from one by one, so that this happens once.
+  void receive(OnReceive handler);
+  void wait_writable(OnWritable handler);
+  // Ends what is pending without a call; `done` is called when the kernel has let go of the socket.
+  void close(OnClosed done);
+  // After close(): what had been received and nobody had asked for, in order.
+  std::optional<Received> take_unasked();
+
+ private:
+  friend class Ring;
+  // What the kernel was asked for; its address is the request's name there.
+  struct Operation {
+    RingPort* port;
+    bool pending = false;
+    bool cancelled = false;
+  };
+
+  void start(Operation& operation);
+  void cancel(Operation& operation);
+  void completed(Operation& operation, std::int32_t result, bool more, PooledBuffer buffer);
+  void received(std::int32_t result, PooledBuffer buffer);
+  void call_soon();
+  void turn();
+
+  Ring::Impl& ring_;
+  const int fd_;
+  Operation receiving_{this};
+  Operation waiting_{this};
+  bool bulk_ = false;  // the last buffer was full
+  bool closing_ = false;
+  bool turn_due_ = false;
+  std::error_code end_;  // after which nothing comes
+  OnReceive on_receive_;
+  OnWritable on_writable_;
+  OnClosed on_closed_;
+  std::vector<Received> unasked_;
+};
+
+}  // namespace sluice::net
