@@ -116,6 +116,8 @@ struct HostRow {
   std::optional<Micros> rtt_deviation;           //
   std::int64_t rtt_samples = 0;                  // sockets read so far
   std::optional<std::chrono::milliseconds> age;  // since it was measured
+  std::int64_t calls = 0, errors = 0;            // that name a route, since the start
+  Quantiles response;                            // of these
 };
 
 // What one SELECT 1 costs from a host on a server.

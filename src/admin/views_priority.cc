@@ -72,7 +72,13 @@ View hosts_view() {
        column<&H::rtt_min>("rtt_min_us", "Shortest round trip."),
        column<&H::rtt_deviation>("rtt_deviation_us", "Mean deviation, delayed acknowledgements included."),
        column<&H::rtt_samples>("rtt_samples", "Sockets read so far."),
-       column<&H::age>("measured_ms_ago", "Age of these.")});
+       column<&H::age>("measured_ms_ago", "Age of these."),
+       column<&H::calls>("calls", "Calls that name a route, since the start."),
+       column<&H::errors>("errors", "Of these, calls in which the server sent an error."),
+       computed<H>("median_us", ColumnType::Int8, "Median response time of these calls, microseconds.",
+                   [](const H& h) { return to_cell(h.response.median); }),
+       computed<H>("p95_us", ColumnType::Int8, "95th percentile.",
+                   [](const H& h) { return to_cell(h.response.p95); })});
 }
 
 View rtt_view() {

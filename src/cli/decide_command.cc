@@ -39,6 +39,8 @@ void add_decide(CLI::App& app, Action& action) {
       "Events, one JSON object per line on standard input:\n"
       "  {\"op\":\"config\",\"policy\":\"plb\",\"classes\":[{\"name\":\"premium\",\"saturation\":10,\n"
       "   \"return_ratio\":\"0.60\",\"floor\":0,\"target\":2},...],\"replicas\":[\"r0\",\"r1\",...]}\n"
+      "   and where wanted \"order\":\"nearest\",\"nearest_slack\":2,\"rtt\":{\"HOST\":{\"r0\":0.25,...}}, "
+      "milliseconds\n"
       "  "
       "{\"op\":\"set\",\"replica\":\"r1\",\"pool\":\"premium\",\"borrowed\":true,\"loads\":{\"premium\":3}}\n"
       "  {\"op\":\"open\",\"id\":\"s1\",\"class\":\"premium\"}\n"

@@ -170,10 +170,30 @@ std::vector<admin::ConnectionRow> idle_rows(const Snapshot& snapshot,
   return rows;
 }
 
+// Calls of all routes together, the unnamed ones among them.
+void fill_calls(admin::HostRow& row, const telemetry::Reading& reading) {
+  namespace metric = telemetry::metric;
+  const auto& names = reading.names();
+  const auto found = std::find(names.hosts.begin(), names.hosts.end(), row.name);
+  if (found == names.hosts.end()) return;
+  const telemetry::HostLabel host(static_cast<std::uint32_t>(found - names.hosts.begin()));
+  telemetry::HistogramReading response;
+  const auto add = [&](telemetry::RouteLabel route) {
+    row.calls += reading.value(metric::route_calls_total, host, route);
+    row.errors += reading.value(metric::route_errors_total, host, route);
+    response += reading.histogram(metric::route_response_seconds, host, route);
+  };
+  add(telemetry::RouteLabel::other());
+  for (std::uint32_t i = 0; i < names.routes.size(); ++i)
+    add(telemetry::RouteLabel(i));
+  row.response = quantiles_of(response);
+}
+
 std::vector<admin::HostRow> host_rows(Router& router) {
   const SnapshotPtr snapshot = router.snapshot();
   const auto sessions = router.shared().admission.sessions_by_host();
   const ClientLegs::Legs legs = router.shared().client_legs.all();
+  const telemetry::Reading reading = router.telemetry().read();
   std::vector<admin::HostRow> rows;
   for (const config::OriginHost& host : snapshot->config->hosts) {
     admin::HostRow row;
@@ -189,6 +209,7 @@ std::vector<admin::HostRow> host_rows(Router& router) {
       row.rtt_samples = static_cast<std::int64_t>(leg->second.samples);
       row.age = age_of(leg->second.measured_at);
     }
+    fill_calls(row, reading);
     rows.push_back(std::move(row));
   }
   return rows;

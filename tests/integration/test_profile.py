@@ -72,6 +72,7 @@ def test_round_trips_of_hosts_and_servers_are_measured_without_delayed_acknowled
     for server, rtt in zip(profile["servers"], profile["rtt"][0]):
         assert rtt["estimate_ns"] > server["minimum_ns"] and rtt["source"] == "measured"
     assert profile["rtt"][1] == [None] * 6
+    assert {"calls", "errors", "median_us", "p95_us"} <= set(publisher.console("show hosts")[0])
     rows = publisher.console("show rtt")
     assert [(row["host"], row["server"]) for row in rows] == [
         (host, name) for host in ("here", "elsewhere") for name in names
