@@ -71,13 +71,16 @@ const Route* Calibration::find_route(std::string_view name) const noexcept {
 }
 
 std::optional<Millis> residual_for(const Calibration& calibration, const Route& route, std::string_view host,
-                                   double n_serial) {
+                                   double n_serial, SqlSource source) {
   const auto on_host = std::find_if(route.hosts.begin(), route.hosts.end(),
                                     [&](const RouteOnHost& each) { return each.host == host; });
   const Host* const known = calibration.find_host(host);
   if (on_host == route.hosts.end() || known == nullptr || !known->health) return std::nullopt;
-  std::optional<Millis> sql = on_host->sql;
-  if (!sql && known->select_1) sql = known->select_1->median;
+  std::optional<Millis> select_1;
+  if (known->select_1) select_1 = known->select_1->median;
+  const std::optional<Millis>& matrix = on_host->sql;
+  const bool by_matrix = matrix && (source == SqlSource::Matrix || !select_1);
+  const std::optional<Millis> sql = by_matrix ? matrix : select_1;
   if (n_serial > 0 && !sql) return std::nullopt;
   return placement::residual(on_host->response.median, known->health->median, n_serial,
                              sql.value_or(Millis{}));
@@ -87,7 +90,8 @@ void complete(Calibration& calibration) {
   for (Route& route : calibration.routes)
     for (RouteOnHost& on_host : route.hosts) {
       on_host.residual.reset();
-      if (route.n_serial) on_host.residual = residual_for(calibration, route, on_host.host, *route.n_serial);
+      if (route.n_serial)
+        on_host.residual = residual_for(calibration, route, on_host.host, *route.n_serial, SqlSource::Matrix);
     }
 }
 

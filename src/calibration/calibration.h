@@ -71,9 +71,18 @@ struct Calibration {
   friend bool operator==(const Calibration&, const Calibration&) = default;
 };
 
+// What sql(c) is taken from, for calibrating and for scoring: a residual goes only with the sql(c) that it
+// was made with, since N_serial x sql(c) is taken off in the one and added in the other.
+enum class SqlSource : std::uint8_t {
+  Matrix,     // the router's round trips: RouteOnHost::sql
+  SelectOne,  // measured on the host: Host::select_1
+};
+
 // The residual of a route on a host for any N_serial, say one that the router has observed since: what was
-// measured stays, and N_serial x sql is taken off anew. nullopt while a part of it was not measured.
-std::optional<Millis> residual_for(const Calibration&, const Route&, std::string_view host, double n_serial);
+// measured stays, and N_serial x sql is taken off anew. Where the calibration lacks the source asked for, the
+// other stands in. nullopt while a part of it was not measured.
+std::optional<Millis> residual_for(const Calibration&, const Route&, std::string_view host, double n_serial,
+                                   SqlSource);
 
 // Works out every residual that can be, and removes those that cannot.
 void complete(Calibration&);

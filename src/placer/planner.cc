@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "calibration/round_trip.h"
+
 namespace sluice::placer {
 namespace {
 
@@ -42,8 +44,10 @@ class Planner {
     view.hosts = hosts_;
     for (std::size_t i = 0; i < view.hosts.size(); ++i) {
       placement::HostInputs& host = view.hosts[i];
-      host.sql = sql(route, index, i);
-      host.residual = residual(route, index, i, view.inputs.n_serial);
+      const std::optional<Millis> matrix = profiled_sql(route, index, i);
+      host.sql = matrix ? matrix : calibrated_sql(i);
+      host.residual = residual(route, index, i, view.inputs.n_serial,
+                               matrix ? calibration::SqlSource::Matrix : calibration::SqlSource::SelectOne);
       host.dependencies = dependencies(route, snapshot_.hosts[i]->name);
     }
     view.effective = placement::effective_policy(options_.policy, view.inputs, view.hosts);
@@ -118,47 +122,29 @@ class Planner {
     return std::nullopt;
   }
 
-  std::optional<Millis> rtt(std::size_t host, std::size_t server) const {
-    const profile::Rtt& known = contents_->rtt[host * contents_->servers.size() + server];
-    if (known.source == profile::Rtt::Source::None || known.samples == 0) return std::nullopt;
-    if (now_ - known.measured_at > options_.rtt_max_age) return std::nullopt;
-    return Millis(known.estimate);
-  }
   std::optional<Millis> profiled_sql(const config::PlacerRoute& route, std::optional<std::size_t> index,
                                      std::size_t host) const {
     if (contents_ == nullptr || !profile_hosts_[host]) return std::nullopt;
-    const std::size_t row = *profile_hosts_[host];
-    std::vector<std::optional<Millis>> times;
-    std::vector<double> shares;
-    const std::string& class_name = !route.priority_class.empty() ? route.priority_class
-                                    : index                       ? contents_->routes[*index].priority_class
-                                                                  : route.priority_class;
-    const auto priority_class = profile::find_class(*contents_, class_name);
-    for (std::size_t server = 0; server < contents_->servers.size(); ++server) {
-      const profile::Server& known = contents_->servers[server];
-      const bool is_primary = known.role == profile::ServerRole::Primary;
-      if (is_primary != (route.target == config::Target::Primary) || !known.up) continue;
-      times.push_back(rtt(row, server));
-      shares.push_back(
-          priority_class ? contents_->shares[*priority_class * contents_->servers.size() + server] : 0);
-    }
-    return placement::share_weighted(times, shares);
+    const std::string& class_name = route.priority_class.empty() && index
+                                        ? contents_->routes[*index].priority_class
+                                        : route.priority_class;
+    return calibration::sql_by_profile(*contents_, snapshot_.hosts[host]->name, route.target, class_name,
+                                       now_, options_.rtt_max_age);
   }
-  std::optional<Millis> sql(const config::PlacerRoute& route, std::optional<std::size_t> index,
-                            std::size_t host) const {
-    if (const auto profiled = profiled_sql(route, index, host)) return profiled;
+  std::optional<Millis> calibrated_sql(std::size_t host) const {
     const calibration::Host* known = calibrated(snapshot_.hosts[host]->name);
     if (known == nullptr || !known->select_1) return std::nullopt;
     return known->select_1->median;
   }
 
   std::optional<Millis> residual(const config::PlacerRoute& route, std::optional<std::size_t> index,
-                                 std::size_t host, std::optional<double> calls) const {
+                                 std::size_t host, std::optional<double> calls,
+                                 calibration::SqlSource sql) const {
     const std::string& name = snapshot_.hosts[host]->name;
     if (knowledge_.calibration != nullptr && calls) {
       const calibration::Route* known = knowledge_.calibration->find_route(route.profile_route);
       if (known != nullptr)
-        if (const auto found = calibration::residual_for(*knowledge_.calibration, *known, name, *calls))
+        if (const auto found = calibration::residual_for(*knowledge_.calibration, *known, name, *calls, sql))
           return found;
     }
     if (!index || !profile_hosts_[host]) return std::nullopt;

@@ -76,7 +76,9 @@ class Applying {
                              const profile::Route& seen) const {
     std::optional<calibration::Millis> value = on.residual;
     if (seen.requests > 0 && seen.untraced_share <= kUntracedShareMax)
-      if (const auto anew = residual_for(calibration_, route, on.host, seen.n_serial_median)) value = anew;
+      if (const auto anew = residual_for(calibration_, route, on.host, seen.n_serial_median,
+                                         calibration::SqlSource::Matrix))
+        value = anew;
     if (!value) return {};
     return {nanos(*value), on.response.samples, moment(on.response.measured_at)};
   }

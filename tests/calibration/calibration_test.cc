@@ -35,8 +35,8 @@ TEST(Calibration, AResidualNeedsEveryPart) {
 
 TEST(Calibration, GivesTheResidualForAnotherNSerial) {
   const Calibration c = sample();
-  EXPECT_NEAR(residual_for(c, c.routes[0], "a", 2)->count(), 0.455 + 0.355, 1e-9);
-  EXPECT_EQ(residual_for(c, c.routes[0], "c", 2), std::nullopt);
+  EXPECT_NEAR(residual_for(c, c.routes[0], "a", 2, SqlSource::Matrix)->count(), 0.455 + 0.355, 1e-9);
+  EXPECT_EQ(residual_for(c, c.routes[0], "c", 2, SqlSource::Matrix), std::nullopt);
 }
 
 TEST(Calibration, ARoutesOwnRoundTripGoesBeforeTheHosts) {
@@ -44,6 +44,8 @@ TEST(Calibration, ARoutesOwnRoundTripGoesBeforeTheHosts) {
   c.routes[0].hosts[0].sql = Millis(0.255);
   complete(c);
   EXPECT_NEAR(residual_ms(c, 0, 0), 0.755, 1e-9);
+  EXPECT_NEAR(residual_for(c, c.routes[0], "a", 3, SqlSource::SelectOne)->count(), 0.455, 1e-9);
+  EXPECT_NEAR(residual_for(c, c.routes[0], "b", 3, SqlSource::Matrix)->count(), 0.278, 1e-9);
 }
 
 TEST(Calibration, MergingASqlOnlyPartMakesResidualsAnew) {
