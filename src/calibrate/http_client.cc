@@ -133,6 +133,9 @@ asio::awaitable<void> HttpClient::read_head() {
       const std::string_view head(input_.data(), end.bytes);
       if (const http::Refusal refusal = http::parse_response(head, kLimits, head_))
         fail(refusal.sentence, path_);
+      served_by_.clear();
+      for (const http::Field& field : head_.fields)
+        if (field.id == http::FieldId::XSluiceHost) served_by_ = field.value;
       if (head_.status >= 200) co_return;
       input_.erase(0, end.bytes);  // 100 Continue and the like
       continue;

@@ -36,6 +36,9 @@ class HttpClient {
   // The body of the last response, cut at kBodyKept.
   const std::string& body() const noexcept { return body_; }
 
+  // The last response's X-Sluice-Host: where a placer sent the request. "" without one.
+  const std::string& served_by() const noexcept { return served_by_; }
+
   static constexpr std::size_t kBodyKept = std::size_t{4} << 20;
 
  private:
@@ -55,6 +58,7 @@ class HttpClient {
   std::string path_;   // of the request under way
   std::string input_;  // read and not used yet
   std::string body_;
+  std::string served_by_;
   std::size_t head_bytes_ = 0;
   http::ResponseHead head_;
   http::ChunkDecoder chunks_;

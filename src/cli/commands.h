@@ -22,5 +22,6 @@ void add_check(CLI::App& app, Action& action);
 void add_decide(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
 void add_profile(CLI::App& app, Action& action);
+void add_calibrate(CLI::App& app, Action& action);
 
 }  // namespace sluice::cli

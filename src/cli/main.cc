@@ -39,6 +39,7 @@ int run(int argc, char** argv) {
   add_decide(app, action);
   add_demo(app, action);
   add_profile(app, action);
+  add_calibrate(app, action);
 
   if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1])) return unknown_command(app, argv[1]);
   try {

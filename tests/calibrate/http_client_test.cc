@@ -36,6 +36,7 @@ class HttpClientTest : public testing::Test {
         tests::run_coroutine(context_, run(&client, requests, connections, &context_));
     opened_ = server.connections();
     request_ = server.last_request();
+    served_by_ = client.served_by();
     const std::string port = std::to_string(server.port());
     const std::size_t at = outcome.find(port);
     return at == outcome.npos ? outcome : outcome.substr(0, at) + "PORT" + outcome.substr(at + port.size());
@@ -43,7 +44,7 @@ class HttpClientTest : public testing::Test {
 
   asio::io_context context_;
   int opened_ = 0;
-  std::string request_;
+  std::string request_, served_by_;
 };
 
 TEST_F(HttpClientTest, KeepsItsConnection) {
@@ -60,6 +61,13 @@ TEST_F(HttpClientTest, AsksWithHostAndATraceOfItsOwn) {
   get({kOk});
   EXPECT_TRUE(request_.starts_with("GET /page HTTP/1.1\r\nHost: 127.0.0.1\r\n")) << request_;
   EXPECT_NE(request_.find("\r\ntraceparent: 00-"), request_.npos) << request_;
+}
+
+TEST_F(HttpClientTest, SaysWhereAPlacerSentTheRequest) {
+  get({kOk});
+  EXPECT_EQ(served_by_, "");
+  get({"HTTP/1.1 200 OK\r\nX-Sluice-Host: b\r\nContent-Length: 0\r\n\r\n"});
+  EXPECT_EQ(served_by_, "b");
 }
 
 TEST_F(HttpClientTest, ReadsEveryKindOfBody) {
