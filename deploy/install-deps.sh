@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that Sluice is built and tested with. Idempotent: with everything present it only asks dpkg.
-#   deploy/install-deps.sh [build|test|demo|bench|fuzz|all]...        default: build test
+#   deploy/install-deps.sh [build|test|demo|bench|fuzz|experiment|all]...        default: build test
 set -euo pipefail
 
 build_packages=(
@@ -17,6 +17,7 @@ compat_commands=(node npm java)
 compat_packages=(libpostgresql-jdbc-java)
 bench_packages=(pgbouncer haproxy)
 fuzz_packages=(clang-14 libclang-rt-14-dev)
+experiment_packages=(ruby-rails puma ruby-pg iputils-ping iproute2 postgresql-15 python3)
 
 wanted=("$@")
 [ ${#wanted[@]} -gt 0 ] || wanted=(build test)
@@ -28,7 +29,8 @@ for set in "${wanted[@]}"; do
     demo) packages+=(postgresql-15 postgresql-client-15 util-linux) ;;
     bench) packages+=(postgresql-15 python3 python3-psycopg2 "${bench_packages[@]}") ;;
     fuzz) packages+=("${fuzz_packages[@]}") ;;
-    all) packages+=("${build_packages[@]}" "${test_packages[@]}" "${compat_packages[@]}" "${bench_packages[@]}" "${fuzz_packages[@]}") ;;
+    experiment) packages+=("${experiment_packages[@]}") ;;
+    all) packages+=("${build_packages[@]}" "${test_packages[@]}" "${compat_packages[@]}" "${bench_packages[@]}" "${fuzz_packages[@]}" "${experiment_packages[@]}") ;;
     *) sed -n '2,3s/^# *//p' "$0" >&2; exit 2 ;;
   esac
   if [ "$set" = test ] || [ "$set" = all ]; then

@@ -4,7 +4,7 @@
 #                          integration set; thread sanitizer: units, while there is time (see SLUICE_TEST_MINUTES)
 #   tests/run.sh --quick   release units only
 #   tests/run.sh --full    the default with no time limit, plus integration under the thread sanitizer, fuzz targets for
-#                          minutes each, and PostgreSQL's own regression suite
+#                          minutes each, PostgreSQL's own regression suite, and the placement experiment in small
 #   tests/run.sh --help    this text
 # Environment: SLUICE_TEST_MINUTES (default 35) after which no optional step starts; SLUICE_TEST_JOBS (default: processors);
 #              SLUICE_SKIP_INSTALL=1 leaves apt alone; SLUICE_FUZZ_SECONDS (default 120) per fuzz target under --full.
@@ -112,7 +112,7 @@ export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=0:exitcode=66:second_deadlock_
 if [ "${SLUICE_SKIP_INSTALL:-}" != 1 ]; then
   say "packages"
   sets=(build test)
-  [ "$mode" != full ] || sets=(build test fuzz)
+  [ "$mode" != full ] || sets=(build test fuzz experiment)
   bash deploy/install-deps.sh "${sets[@]}" || fail "install packages"
 fi
 
@@ -132,6 +132,8 @@ if [ "$mode" = full ]; then
   fuzz
   say "PostgreSQL's regression suite"
   if bash tests/compat/regress.sh 2>&1 | tee "$logs/regress.log"; then passed=$((passed + 1)); else fail "regression suite"; fi
+  say "the placement experiment, small"
+  if tests/experiments/placement/run --quick --output build/test-logs/placement 2>&1 | tee "$logs/experiment.log"; then passed=$((passed + 1)); else fail "placement experiment"; fi
 fi
 
 if [ ${#failures[@]} -gt 0 ]; then
