@@ -181,7 +181,7 @@ class Testbed:
         return {
             "listen_addr": "127.0.0.1", "listen_port": port, "admin_addr": "127.0.0.1", "admin_port": port + 1000,
             "threads": 1, "policy": policy, "upstream_keepalive": keepalive, "profile_path": str(self.profile),
-            "calibration_file": str(calibration), "path_interval": "50ms",
+            "calibration_file": str(calibration), "path_interval": "400ms",
             "compute_hosts": [{"name": "a", "address": "127.0.0.1", "port": APP_PORT},
                               {"name": "b", "address": B_TO_A, "port": APP_PORT}],
             "routes": [{"pattern": path, "n_serial": n_serial_from or n, "target": "primary"} for path, n in routes.items()],
