@@ -104,13 +104,7 @@ void Connection::next_request() {
     if (draining_ || client_ended_) return close_all();
     return client_.read();
   }
-  if (!head_begun_) {
-    head_begun_ = true;
-    method_ = http::Method::Get;  // until it is known: whoever is refused is told why
-    view_ = worker_.view();
-    request_at_ = Clock::now();
-    deadline_ = requests_ == 0 ? header_deadline() : request_at_ + options().request_header_timeout;
-  }
+  if (!head_begun_) begin_head();
   const http::HeadEnd end = http::find_head_end(text, searched_);
   switch (end.result) {
     case http::HeadSearch::BareLineFeed:
@@ -123,6 +117,23 @@ void Connection::next_request() {
     case http::HeadSearch::Found:
       return handle_head(text.substr(0, end.bytes));
   }
+}
+
+// The first byte of a request has come.
+void Connection::begin_head() {
+  head_begun_ = true;
+  view_ = worker_.view();
+  request_at_ = Clock::now();
+  deadline_ = requests_ == 0 ? header_deadline() : request_at_ + options().request_header_timeout;
+  method_ = http::Method::Get;  // until it is known: whoever is refused is told why
+  request_line_.clear();
+  method_size_ = path_size_ = 0;
+  ids_.request_id.clear();
+  route_ = view_->routes.size() - 1;
+  place_ = {};
+  attempts_ = 0;
+  sent_bytes_ = upload_bytes_ = answered_bytes_ = 0;
+  status_ = 0;
 }
 
 void Connection::handle_head(std::string_view bytes) {
@@ -155,11 +166,7 @@ void Connection::handle_head(std::string_view bytes) {
   append_request_head(to_host_.head, head, forward, client, upgrade_, worker_.rng(), ids_);
   client_.take(bytes.size());
   tried_ = 0;
-  attempts_ = 0;
   fresh_only_ = false;
-  upload_bytes_ = 0;
-  answered_bytes_ = 0;
-  status_ = 0;
   start_attempt();
 }
 

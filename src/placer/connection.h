@@ -75,6 +75,7 @@ class Connection final : public ChannelUser {
 
   // connection.cc: heads and the life of the connection
   void next_request();
+  void begin_head();
   void handle_head(std::string_view bytes);
   void find_route(const http::RequestHead& head);
   void start_attempt();
@@ -116,6 +117,7 @@ class Connection final : public ChannelUser {
   void client_gone(telemetry::PlacerRefusal reason);
   void linger();
   void account(int status, Verdict verdict);
+  void log_line(int status, std::string_view host);
   std::string host_name() const;
 
   // connection_timeouts.cc

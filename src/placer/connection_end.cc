@@ -109,14 +109,30 @@ void Connection::account(int status, Verdict verdict) {
     const bool teaches = status != 101 && verdict != Verdict::GivenUp;
     finish_place(*view_, route_, place_, teaches ? verdict : Verdict::GivenUp, now - attempt_at_, now);
   }
+  log_line(status, snapshot.hosts[place_.host]->name);
+}
+
+void Connection::log_line(int status, std::string_view host) {
   if (!worker_.logs_requests()) return;
-  worker_.log_request(
-      {origin_.address, std::string_view(request_line_).substr(0, method_size_),
-       std::string_view(request_line_).substr(method_size_), path_size_, status, sent_bytes_, answered_bytes_,
-       now - request_at_, now - attempt_at_, snapshot.hosts[place_.host]->name,
-       route_ < snapshot.config->routes.size() ? std::string_view(snapshot.config->routes[route_].pattern)
-                                               : std::string_view(),
-       place_.policy, ids_.request_id, attempts_});
+  const auto now = Clock::now();
+  const std::string_view line = request_line_;
+  const auto& routes = view_->snapshot->config->routes;
+  RequestLine request;
+  request.client = origin_.address;
+  request.method = line.substr(0, method_size_);
+  request.target = line.substr(method_size_);
+  request.path_size = path_size_;
+  request.status = status;
+  request.request_bytes = sent_bytes_;
+  request.response_bytes = answered_bytes_;
+  request.total = now - request_at_;
+  if (!host.empty()) request.host_time = now - attempt_at_;
+  request.host = host;
+  if (route_ < routes.size()) request.route = routes[route_].pattern;
+  request.policy = place_.policy;
+  request.request_id = ids_.request_id;
+  request.attempts = attempts_;
+  worker_.log_request(request);
 }
 
 // An answer of our own, before any byte of a response went out.
@@ -126,6 +142,8 @@ void Connection::refuse(int status, std::string_view sentence, PlacerRefusal rea
     account(status, reason == PlacerRefusal::HostFailed || reason == PlacerRefusal::HostTimeout
                         ? Verdict::Failed
                         : Verdict::GivenUp);
+  } else {
+    log_line(status, {});
   }
   release_upstream();
   begin_refusal(status, sentence);

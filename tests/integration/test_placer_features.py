@@ -217,6 +217,11 @@ def test_each_request_has_a_line_in_the_access_log(make_placer, host):
     assert (line["host"], line["request_id"], line["client"]) == ("a", "one", "127.0.0.1")
     assert 0 < line["host_seconds"] <= line["seconds"] < 5
     assert "secret" not in "".join(placer.access_lines()) + placer.log_text()
+    with placer.client() as client:
+        client.send("GET /x HTTP/1.1\r\nHost: a b\r\n\r\n")
+        assert client.response().status == 400
+    refused = json.loads(wait_until(lambda: placer.access_lines()[1:], 5, "a line of the refusal")[0])
+    assert (refused["status"], refused["host"], refused["attempts"]) == (400, "", 0)
     with_query = make_placer(host, access_log_query=True)
     with_query.get("/a/1?b=c")
     assert "path=/a/1?b=c" in wait_until(with_query.access_lines, 5, "the line")[0].replace('"', "")

@@ -252,3 +252,17 @@ def test_what_the_router_observes_places_requests(make_router, make_placer, make
             return explain("/read")["policy"] == "network_only"
 
         wait_until(calls, 30, "it to come back by itself")
+
+
+def test_the_profile_of_a_router_elsewhere_is_copied(make_router, make_placer, make_host, tmp_path):
+    router = make_router(profile_path=str(tmp_path / "theirs"), profile_interval="100ms")
+    ours = tmp_path / "ours"
+    placer = make_placer(
+        make_host("a"),
+        policy="profiled",
+        profile_path=str(ours),
+        profile_url=f"http://{router.host}:{router.config['admin_port']}",
+        routes=[{"pattern": "/feed"}],
+    )
+    wait_until(lambda: f"profile: read from {ours}" in placer.http("/healthz")[1], 15, "the copy to be read")
+    assert 0 <= placer.metric("sluice_placer_profile_age_seconds") < 10
