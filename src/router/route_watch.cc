@@ -32,13 +32,18 @@ bool RouteWatch::accepts() noexcept {
 
 void RouteWatch::take(const trace::CallBatch& batch, Clock::time_point now) {
   waiting_.fetch_sub(1, std::memory_order_relaxed);
+  std::vector<std::optional<std::uint32_t>> slots;
+  slots.reserve(batch.entries.size());
   for (const trace::CallBatch::Entry& entry : batch.entries)
-    take(entry, *batch.routes[entry.route], now);
+    slots.push_back(table_.count(*batch.routes[entry.route], entry.call, entry.origin, now));
+  // Once for all new routes of a batch: a client may bring as many as there are slots.
+  if (table_.routes().size() != published_) publish_names();
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    record(batch.entries[i], slots[i], now);
 }
 
-void RouteWatch::take(const trace::CallBatch::Entry& entry, const std::string& route, Clock::time_point now) {
-  const std::optional<std::uint32_t> slot = table_.count(route, entry.call, entry.origin, now);
-  if (table_.routes().size() != published_) publish_names();
+void RouteWatch::record(const trace::CallBatch::Entry& entry, std::optional<std::uint32_t> slot,
+                        Clock::time_point now) {
   const telemetry::HostLabel host(entry.origin.host);
   const telemetry::RouteLabel label = slot ? telemetry::RouteLabel(*slot) : telemetry::RouteLabel::other();
   metrics_.count(metric::route_calls_total, host, label);

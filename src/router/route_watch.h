@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,7 @@ class RouteWatch {
   void sample(telemetry::Samples& samples) const;
 
  private:
-  void take(const trace::CallBatch::Entry& entry, const std::string& route, Clock::time_point now);
+  void record(const trace::CallBatch::Entry& entry, std::optional<std::uint32_t> slot, Clock::time_point now);
   void close(trace::RouteNumber route, std::uint32_t n_serial);
   void review();
   void clear(telemetry::RouteLabel route);
