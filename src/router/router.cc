@@ -55,6 +55,11 @@ std::optional<std::string> Router::open() {
   const config::Options& options = initial_->options;
   if (const auto done = log::configure(log_settings(options)); !done)
     return "cannot open the log: " + done.error().code.message();
+  // From here on they wait for run(): whoever finds us listening may send one.
+  for (const int signal : {SIGHUP, SIGUSR1})
+    reload_signals_.add(signal);
+  for (const int signal : {SIGTERM, SIGINT, SIGQUIT})
+    end_signals_.add(signal);
   std::string problem;
   std::optional<Materials> materials = load_materials(*initial_, mock_secret_, problem);
   if (!materials) return problem;

@@ -27,8 +27,6 @@ constexpr auto kDrainPoll = 50ms;
 // Apart from the signals that end the router: those must not wait behind a row of reloads.
 asio::awaitable<void> Router::handle_reload_signals() {
   co_await asio::this_coro::throw_if_cancelled(false);
-  reload_signals_.add(SIGHUP);
-  reload_signals_.add(SIGUSR1);
   for (;;) {
     const auto [ec, signal] =
         co_await reload_signals_.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
@@ -43,8 +41,6 @@ asio::awaitable<void> Router::handle_reload_signals() {
 
 asio::awaitable<void> Router::handle_end_signals() {
   co_await asio::this_coro::throw_if_cancelled(false);
-  for (const int signal : {SIGTERM, SIGINT, SIGQUIT})
-    end_signals_.add(signal);
   for (;;) {
     const auto [ec, signal] =
         co_await end_signals_.async_wait(asio::experimental::as_tuple(asio::use_awaitable));

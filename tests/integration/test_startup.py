@@ -288,3 +288,12 @@ def test_random_bytes_at_the_start_harm_nobody_else(front):
                 client.read_to_close()
             if seed % 20 == 0:
                 assert witness.value("select 1") == "1"
+
+
+# On a busy machine the thread that waits for signals may run much later than those that serve clients.
+def test_a_signal_is_heeded_as_soon_as_it_listens(make_router):
+    for _ in range(10):
+        make_router(ready=False).stop()
+    router = make_router(ready=False)
+    router.reload()
+    wait_until(lambda: "event=reloaded" in router.log_text(), 10, "the reload")
