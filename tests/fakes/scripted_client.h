@@ -46,6 +46,8 @@ class ScriptedClient {
   std::string sqlstate() const { return errors_.empty() ? "" : errors_.back().sqlstate; }
   // All that was received behind the first ReadyForQuery.
   const Bytes& session_bytes() const noexcept { return session_bytes_; }
+  // The beginning of a message whose end has not come.
+  ByteView cut_short() const noexcept { return decoder_.unread(); }
   std::optional<std::string> parameter(std::string_view name) const;
   bool ended() const noexcept { return peer_.ended() || peer_.was_reset(); }
   std::int32_t process_id() const noexcept { return process_id_; }

@@ -29,6 +29,7 @@ void SimPeer::take() {
 void SimPeer::resume() {
   paused_ = false;
   take();
+  if (on_change) on_change();
 }
 
 void SimPeer::send(ByteView bytes) {

@@ -111,6 +111,7 @@ TEST(SessionEnd, ByAServerThatGoesInTheMiddleOfARowSaysNothing) {
   world.last_backend().die("");
   world.settle();
   EXPECT_EQ(client.types(), "RSSKZ");
+  EXPECT_EQ(client.cut_short().size(), 500U);
   EXPECT_TRUE(client.peer().ended());
   world.expect_nothing_left();
 }
@@ -285,6 +286,59 @@ TEST(SessionEnd, ByTheRouterTellsWhoIsBetweenTwoMessages) {
   EXPECT_TRUE(busy.ended());
   EXPECT_TRUE(logging_in.ended());
   EXPECT_EQ(world.shared().pool.size(), 0U) << "nothing is kept by a router that ends";
+  world.expect_nothing_left();
+}
+
+// Whatever is on its way at that moment: the client gets a beginning of what it is owed, then either the
+// reason behind a whole message, or nothing more in the middle of one.
+TEST(SessionEnd, ByTheRouterAtAnyMomentOfAResult) {
+  int told = 0, cut_short = 0;
+  for (auto moment = 0us; moment < 1500us; moment += 10us) {
+    SCOPED_TRACE(moment.count());
+    SessionWorld world;
+    for (auto* route : {&world.sim().network().to_code, &world.sim().network().to_peer})
+      route->piece_bytes_max = 700;
+    ScriptedClient& client = world.ready_client();
+    client.query("rows 200 3000");
+    world.run_for(moment);
+    world.worker().end_sessions([](const Session&) { return true; }, {"FATAL", "57P01", "killed", "", ""},
+                                telemetry::CloseReason::Killed);
+    world.settle();
+    EXPECT_TRUE(client.ended());
+    std::string types = client.types();
+    if (client.errors().empty()) {
+      ++cut_short;
+      EXPECT_FALSE(client.cut_short().empty());
+    } else {
+      ++told;
+      EXPECT_TRUE(client.cut_short().empty());
+      EXPECT_EQ(types.back(), 'E');
+      types.pop_back();
+    }
+    EXPECT_TRUE(("RSSKZ" + std::string(200, 'D') + "CZ").starts_with(types)) << types;
+    world.expect_nothing_left();
+  }
+  EXPECT_GT(told, 5);
+  EXPECT_GT(cut_short, 5);
+}
+
+// It takes the greeting slowly, and the end comes meanwhile.
+TEST(SessionEnd, ByTheRouterWhileTheClientIsGreeted) {
+  SessionWorld world;
+  world.sim().network().to_peer.window_bytes = 40;
+  ScriptedClient& client = world.connect();
+  client.peer().pause();
+  client.start("trusted");
+  world.run_for(1s);
+  EXPECT_EQ(client.peer().unread(), 40U);
+  world.worker().end_sessions([](const Session&) { return true; }, {"FATAL", "57P01", "killed", "", ""},
+                              telemetry::CloseReason::Killed);
+  world.settle();
+  client.peer().resume();
+  world.settle();
+  EXPECT_EQ(client.types(), "RSSKZE");
+  EXPECT_EQ(client.sqlstate(), "57P01");
+  EXPECT_TRUE(client.ended());
   world.expect_nothing_left();
 }
 
