@@ -53,30 +53,33 @@ void judge(std::vector<std::string>& sentences, const std::string& what, const c
 asio::awaitable<std::vector<Series>> measure(Plan plan, OnStep on_step) {
   std::vector<std::unique_ptr<HttpClient>> clients;
   std::vector<Series> all;
-  std::vector<Arm> arms;
+  std::vector<Arm> connects, pages;
   for (const Target& target : plan.targets) {
     HttpClient* const client = clients
                                    .emplace_back(std::make_unique<HttpClient>(target.name, target.address,
                                                                               target.port, plan.timeout))
                                    .get();
-    const auto add = [&](const std::string& what, const std::string& path) {
+    const auto add = [&](std::vector<Arm>& arms, const std::string& what, const std::string& path) {
       arms.push_back({client, path, all.size()});
       all.push_back({target.name, what, {}});
       all.back().ms.reserve(plan.samples);
     };
-    add("connect", "");
+    add(connects, "connect", "");
     // Without a health page the way is what a TCP connect takes.
-    add("health", target.health_path);
+    add(target.health_path.empty() ? connects : pages, "health", target.health_path);
     for (const RouteRequest& route : plan.routes)
-      add(route.name, route.path);
+      add(pages, route.name, route.path);
   }
   std::size_t done = 0;
-  for (std::size_t round = 0; round < plan.warm_ups + plan.samples; ++round)
-    for (Arm& arm : arms) {
-      const auto taken = co_await take(arm);
-      if (round >= plan.warm_ups) all[arm.series].ms.push_back(Millis(taken).count());
-      if (on_step) on_step(++done, plan.steps());
-    }
+  // Connects apart: an application server is still busy with a connection that came to nothing when the next
+  // request comes.
+  for (std::vector<Arm>* arms : {&pages, &connects})
+    for (std::size_t round = 0; round < plan.warm_ups + plan.samples; ++round)
+      for (Arm& arm : *arms) {
+        const auto taken = co_await take(arm);
+        if (round >= plan.warm_ups) all[arm.series].ms.push_back(Millis(taken).count());
+        if (on_step) on_step(++done, plan.steps());
+      }
   co_return all;
 }
 

@@ -8,6 +8,7 @@
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
 
+#include "base/error.h"
 #include "net/connect.h"
 #include "net/deadline.h"
 #include "net/resolve.h"
@@ -40,6 +41,17 @@ class Window {
  private:
   std::vector<nanoseconds> samples_;
 };
+
+asio::awaitable<Result<HealthAnswer>> ask_in_time(net::Stream& stream, std::string request,
+                                                  std::chrono::milliseconds timeout) {
+  const net::Deadline deadline(stream.get_executor(), timeout, [&stream] { stream.close(); });
+  auto answer = co_await ask(stream, std::move(request));
+  if (deadline.expired()) co_return BaseErrc::Timeout;
+  co_return answer;
+}
+bool in_vain(const Result<HealthAnswer>& answer) {
+  return !answer && answer.error().code == make_error_code(BaseErrc::Timeout);
+}
 
 }  // namespace
 
@@ -113,6 +125,9 @@ asio::awaitable<void> Prober::follow(std::shared_ptr<Watch> watch) {
   }
 }
 
+// Asks for the health page over the kept connection before it opens another one: an application server is
+// still busy with a new connection when the next request comes, and that would be taken for a part of the
+// way.
 asio::awaitable<void> Prober::check(Watch& watch) {
   const std::chrono::milliseconds timeout = snapshot_->options().health_check_timeout;
   const std::size_t window = snapshot_->options().path_window;
@@ -121,6 +136,19 @@ asio::awaitable<void> Prober::check(Watch& watch) {
     watch.kept.reset();
     if (!stopping_) judge(watch, false);
   };
+  const std::string path = watch.entry.health_path;
+  const std::string request = "GET " + path + " HTTP/1.1\r\nHost: " + watch.entry.address + ":" +
+                              std::to_string(watch.entry.port) +
+                              "\r\nUser-Agent: sluice-placer\r\nAccept: */*\r\n\r\n";
+  if (path.empty()) watch.kept.reset();
+  Result<HealthAnswer> answer = Error(BaseErrc::Closed);
+  if (watch.kept) {
+    const auto before = Clock::now();
+    std::string text = request;
+    answer = co_await ask_in_time(*watch.kept, std::move(text), timeout);
+    if (in_vain(answer)) co_return failed("no answer to " + path + " in time");
+    if (answer) watch.paths.add(Clock::now() - before, window);
+  }
   // The name apart, so that its lookup is not taken for a part of the way.
   std::string address = watch.host->target.host;
   auto found = co_await net::resolve(std::move(address), watch.host->target.port, timeout);
@@ -131,32 +159,18 @@ asio::awaitable<void> Prober::check(Watch& watch) {
   auto made = co_await net::connect(std::move(target), timeout, options);
   if (!made) co_return failed("no connection: " + made.error().code.message());
   watch.connects.add(Clock::now() - before_connect, window);
-  const bool reused = watch.kept.has_value();
-  if (!reused) watch.kept.emplace(*std::move(made));
-  const std::string path = watch.entry.health_path;
-  if (path.empty()) {
-    watch.kept.reset();
-  } else {
-    std::string request = "GET " + path + " HTTP/1.1\r\nHost: " + watch.entry.address + ":" +
-                          std::to_string(watch.entry.port) +
-                          "\r\nUser-Agent: sluice-placer\r\nAccept: */*\r\n\r\n";
-    const net::Deadline deadline(executor_, timeout, [&watch] {
-      if (watch.kept) watch.kept->close();
-    });
+  if (!answer && !path.empty()) {  // there was no kept connection, or the host had closed it, as it may
+    watch.kept.emplace(*std::move(made));
     const auto before = Clock::now();
-    std::string again = request;
-    auto answer = co_await ask(*watch.kept, std::move(request));
-    const bool renewed = !answer && reused && !deadline.expired();
-    if (renewed) {
-      // It had closed the connection meanwhile, as it may.
-      watch.kept.emplace(*std::move(made));
-      answer = co_await ask(*watch.kept, std::move(again));
-    }
-    if (deadline.expired()) co_return failed("no answer to " + path + " in time");
+    std::string text = request;
+    answer = co_await ask_in_time(*watch.kept, std::move(text), timeout);
+    if (answer && watch.paths.size() == 0) watch.paths.add(Clock::now() - before, window);
+  }
+  if (!path.empty()) {
+    if (in_vain(answer)) co_return failed("no answer to " + path + " in time");
     if (!answer) co_return failed("no answer to " + path + ": " + answer.error().code.message());
     if (answer->status < 200 || answer->status >= 400)
       co_return failed(path + " answered " + std::to_string(answer->status));
-    if ((reused && !renewed) || watch.paths.size() == 0) watch.paths.add(Clock::now() - before, window);
     if (!answer->keep_alive) watch.kept.reset();
   }
   watch.report.problem.clear();

@@ -154,7 +154,8 @@ def render(t):
         f"<p>{settings['samples']} samples per arm, seed {settings['seed']}; three machines as network namespaces of one, joined by links whose "
         f"delay a relay adds: {settings['delay_us']} us each way between Compute A and Compute B, about 100 us between A and the database. "
         "Client and placer run on A. The same Rails service runs on both; PostgreSQL is behind the router. Numbers in brackets are the article's, "
-        "from other machines: signs and order are to be compared, not sizes.</p>"
+        "from other machines: signs and order are to be compared, not sizes. Load average of this machine at the beginning and end: "
+        f"{settings['load'][0]:.1f}, {settings['load'][1]:.1f} (of the experiment alone: about 1).</p>"
         f"{sweep_plot(t['sweep'])}{difference_plot(t['routed'])}{body}"
         "<p class=note>Intervals: percentile bootstrap, 10,000 resamples. Every sample is in samples.csv.</p></body></html>"
     )
