@@ -116,6 +116,11 @@ bool Placer::start_mirror(const config::PlacerOptions& options, std::string& pro
 
 std::optional<std::string> Placer::open() {
   const config::PlacerOptions& options = initial_->options;
+  // Before anybody can see us listen, and send one.
+  for (const int signal : {SIGHUP, SIGUSR1})
+    reload_signals_.add(signal);
+  for (const int signal : {SIGTERM, SIGINT, SIGQUIT})
+    end_signals_.add(signal);
   if (const auto done = log::configure(log_settings(options)); !done)
     return "cannot open the log: " + done.error().code.message();
   std::string problem;

@@ -28,8 +28,6 @@ constexpr auto kAwait = asio::experimental::as_tuple(asio::use_awaitable);
 // Apart from the signals that end the placer: those must not wait behind a row of reloads.
 asio::awaitable<void> Placer::handle_reload_signals() {
   co_await asio::this_coro::throw_if_cancelled(false);
-  reload_signals_.add(SIGHUP);
-  reload_signals_.add(SIGUSR1);
   for (;;) {
     const auto [ec, signal] = co_await reload_signals_.async_wait(kAwait);
     if (ec) co_return;
@@ -44,8 +42,6 @@ asio::awaitable<void> Placer::handle_reload_signals() {
 
 asio::awaitable<void> Placer::handle_end_signals() {
   co_await asio::this_coro::throw_if_cancelled(false);
-  for (const int signal : {SIGTERM, SIGINT, SIGQUIT})
-    end_signals_.add(signal);
   for (;;) {
     const auto [ec, signal] = co_await end_signals_.async_wait(kAwait);
     if (ec) co_return;
