@@ -81,6 +81,30 @@ TEST(SerialChain, TakesAnEndBeforeItsBeginningForAnInstant) {
   EXPECT_EQ(length_of({{10, 5}, {10, 20}}), 2U);
 }
 
+// Calls that each take a moment and begin when all they depend on has ended: tests/golden/placement.yaml, L20
+// to L23.
+TEST(SerialChain, GivesTheGoldenLongestChainsOfDependentCalls) {
+  struct Case {
+    const char* id;
+    std::vector<std::vector<std::size_t>> needs;  // of each call, earlier calls by their index
+    std::uint32_t expected;
+  };
+  const std::vector<Case> cases = {{"L20", {{}, {0}, {1}}, 3},
+                                   {"L21", {{}, {0}, {1}, {1}, {1}}, 3},
+                                   {"L22", {{}, {0}, {0}, {1, 2}}, 3},
+                                   {"L23", {}, 0}};
+  for (const Case& golden : cases) {
+    std::vector<Span> spans;
+    for (const auto& needs : golden.needs) {
+      int begin = 0;
+      for (const std::size_t call : needs)
+        begin = std::max(begin, spans.at(call).end);
+      spans.push_back({begin, begin + 10});
+    }
+    EXPECT_EQ(length_of(spans), golden.expected) << golden.id;
+  }
+}
+
 TEST(SerialChain, AgreesWithTryingEverySubset) {
   std::mt19937 rng(20260101);
   for (int round = 0; round < 400; ++round) {

@@ -5,23 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static PGconn *conn;
+static PGconn* conn;
 
-static void fail(const char *what) {
+static void fail(const char* what) {
   fprintf(stderr, "failed: %s: %s\n", what, PQerrorMessage(conn));
   exit(1);
 }
 
 static void send_select(int value) {
   char text[16];
-  const char *values[1] = {text};
+  const char* values[1] = {text};
   snprintf(text, sizeof text, "%d", value);
   if (!PQsendQueryParams(conn, "select $1::int", 1, NULL, values, NULL, NULL, 0)) fail("PQsendQueryParams");
 }
 
 /* One result and the NULL behind it. */
-static void expect(ExecStatusType status, const char *value, const char *what) {
-  PGresult *result = PQgetResult(conn);
+static void expect(ExecStatusType status, const char* value, const char* what) {
+  PGresult* result = PQgetResult(conn);
   if (PQresultStatus(result) != status) fail(what);
   if (value && strcmp(PQgetvalue(result, 0, 0), value) != 0) fail(what);
   PQclear(result);
@@ -68,7 +68,7 @@ static void flush_without_sync(void) {
 }
 
 static void prepare_and_describe(void) {
-  const char *values[1] = {"5"};
+  const char* values[1] = {"5"};
   PQsendPrepare(conn, "s", "select $1::int * 2", 1, NULL);
   PQsendDescribePrepared(conn, "s");
   PQsendQueryPrepared(conn, "s", 1, values, NULL, NULL, 0);
@@ -80,7 +80,7 @@ static void prepare_and_describe(void) {
   puts("ok prepare and describe");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 2) return 2;
   conn = PQconnectdb(argv[1]);
   if (PQstatus(conn) != CONNECTION_OK) fail("connect");
