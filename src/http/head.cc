@@ -356,6 +356,7 @@ Refusal parse_response(std::string_view bytes, const HeadLimits& limits, Respons
   BeastError error;
   if (!read_head<false>(bytes, limits, head, error, head.keep_alive))
     return {502, "The host's answer is no HTTP response that can be understood."};
+  if (head.status < 100) return {502, "The host's response has a status that does not exist."};
   head.has_transfer_encoding = raw.framing.transfer_encoding_lines > 0;
   head.has_content_length = !both && raw.framing.content_length_lines > 0;
   head.content_length = raw.framing.content_length;

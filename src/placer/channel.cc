@@ -124,7 +124,11 @@ void Channel::close() noexcept {
 void Channel::abort() noexcept {
   if (!closed()) {
     const linger reset{1, 0};
-    ::setsockopt(stream_.socket().native_handle(), SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    ::setsockopt(stream_.native_handle(), SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    // Not Stream::close(): its close_notify would call the part the whole.
+    stream_.cancel();
+    std::error_code ignored;
+    stream_.socket().close(ignored);
   }
   close();
 }

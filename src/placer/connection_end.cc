@@ -18,8 +18,9 @@ std::string Connection::host_name() const {
 // The whole response has been written.
 void Connection::finish_response() {
   const bool whole = upload_ == Progress::Read && to_host_.empty();
+  // Asks the kernel too: what a host sent beyond its response must not answer the next request.
   const bool keep_host =
-      whole && host_keep_alive_ && upstream_->channel().empty() && options().upstream_keepalive;
+      whole && host_keep_alive_ && options().upstream_keepalive && !upstream_->channel().has_pending_or_eof();
   Upstream* const upstream = std::exchange(upstream_, nullptr);
   if (keep_host) {
     worker_.upstreams().put(*upstream, options().max_idle_upstream, Clock::now());

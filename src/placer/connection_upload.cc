@@ -41,17 +41,19 @@ void Connection::pump_upload() {
         upload_ = Progress::Broken;
         return finish_tunnel();
       }
-      // Tells when the client leaves, and takes in the next request.
-      if (!client_ended_) client_.read();
+      // Tells when the client leaves, and takes in the next request; not behind what came of that already:
+      // the body that begins there is relayed in this buffer, in which no read may be pending.
+      if (!client_ended_ && client_.empty()) client_.read();
       return;
     }
     if (has_body_) to_host_.clear();
     if (client_.empty()) {
-      if (client_ended_) {
-        upload_ = Progress::Read;
-        continue;
-      }
-      return client_.read();
+      if (!client_ended_) return client_.read();
+      // The end of a tunnel's direction; a body whose framing promises more is cut off.
+      if (phase_ != Phase::Tunnel)
+        return refuse_body(400, "The body of the request broke off.", PlacerRefusal::ClientLeft);
+      upload_ = Progress::Read;
+      continue;
     }
     const std::size_t unread = client_.unread_text().size();
     if (!read_upload()) return;
@@ -110,7 +112,8 @@ void Connection::upload_broken() {
   if (upload_ == Progress::Body) keep_alive_ = false;
   // A request without a body is still whole, and may be sent again.
   if (has_body_ && sent_bytes_ > 0) upload_ = Progress::Broken;
-  upstream_->channel().read();
+  // Not while what it gave waits for the client in its buffer: pump_download() reads on behind that.
+  if (to_client_.empty()) upstream_->channel().read();
 }
 
 void Connection::on_client_read(std::error_code ec) {
@@ -128,9 +131,7 @@ void Connection::on_client_read(std::error_code ec) {
       if (ended) client_ended_ = true;
       if (ec && (!ended || upload_ == Progress::Body)) return client_gone(PlacerRefusal::ClientLeft);
       if (phase_ == Phase::Exchange && upload_ == Progress::Body) return pump_upload();
-      // The next request, or a part of it; read on as long as there is room.
-      if (!ec) client_.read();
-      return;
+      return;  // the next request, or a part of it: read on when its turn comes
     case Phase::Tunnel:
       if (ec && !ended) return client_gone(PlacerRefusal::ClientLeft);
       if (ended) client_ended_ = true;

@@ -181,14 +181,17 @@ asio::awaitable<void> Prober::check(Watch& watch) {
 void Prober::judge(Watch& watch, bool ok) {
   const config::PlacerOptions& options = snapshot_->options();
   const bool first = !std::exchange(watch.report.checked, true);
+  const bool up = watch.host->up.load(std::memory_order_relaxed);
+  // Taken out by requests since the last check: what was counted before says nothing.
+  if (watch.report.up && !up) watch.good_in_row = 0;
   watch.good_in_row = ok ? watch.good_in_row + 1 : 0;
   watch.bad_in_row = ok ? 0 : watch.bad_in_row + 1;
-  const bool up = watch.host->up.load(std::memory_order_relaxed);
   bool now_up = up;
   if (!up && ok && (first || watch.good_in_row >= options.health_check_rise)) now_up = true;
   if (up && !ok && (first || watch.bad_in_row >= options.health_check_fall)) now_up = false;
   if (now_up && !up) watch.host->failures_in_row.store(0, std::memory_order_relaxed);
   watch.host->up.store(now_up, std::memory_order_relaxed);
+  watch.report.up = now_up;
   checked_(*watch.host, ok, now_up != up);
 }
 

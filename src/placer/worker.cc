@@ -207,6 +207,9 @@ void Worker::connect(const HostPtr& host, std::chrono::milliseconds timeout, std
 asio::awaitable<void> Worker::connect_to(HostPtr host, std::chrono::milliseconds timeout,
                                          std::uint64_t connection) {
   co_await asio::this_coro::throw_if_cancelled(false);
+  // A coroutine begins within its caller, and a connect may fail at once: the connection is still in the
+  // middle of asking for it.
+  co_await asio::post(io_, asio::use_awaitable);
   net::ConnectTarget target = host->target;
   const net::SocketOptions options{};
   Result<net::Stream> made = co_await net::connect(std::move(target), timeout, options);

@@ -1,5 +1,7 @@
 """What the placer takes for a message, and what a compute host gets of it: nobody's bytes become another's request."""
 
+import time
+
 import pytest
 
 from harness.http import Ended, ok
@@ -327,3 +329,58 @@ def test_a_host_that_speaks_no_http_is_told_of(make_placer, make_host):
         host = make_host(answer=lambda request, sent=bytes_sent: sent)
         answer = make_placer(host).get()
         assert answer.status == 502 and b"a" in answer.body
+
+
+def slow_start(request):
+    """Answers late, so that what the client sends next has come by then."""
+    if request.get("X-Slow"):
+        time.sleep(0.3)
+    return ok(request.body)
+
+
+# The body began in a buffer that a read was pending into: the placer ended.
+@pytest.mark.short
+def test_a_pipelined_body_that_is_still_to_come_follows_a_slow_answer(make_placer, make_host):
+    host = make_host(answer=slow_start)
+    placer = make_placer(host)
+    first = "GET /slow HTTP/1.1\r\nHost: test\r\nX-Slow: 1\r\n\r\n"
+    for start, end, body in [
+        (post("Transfer-Encoding: chunked\r\n", "5\r\nhello\r\n"), "5\r\nworld\r\n0\r\n\r\n", b"helloworld"),
+        (post("Content-Length: 10\r\n", "hello"), "world", b"helloworld"),
+        ("POST /x HTTP/1.1\r\nHost: te", "st\r\nContent-Length: 2\r\n\r\nhi", b"hi"),
+    ]:
+        with placer.client() as client:
+            client.send(first + start)
+            assert client.response().status == 200
+            client.send(end)
+            answer = client.response()
+            assert (answer.status, answer.body) == (200, body)
+            client.send(NEXT)
+            assert client.response().status == 200
+
+
+# The connection was kept although its host still waited for the rest, and the next client's request became that.
+@pytest.mark.short
+def test_a_pipelined_body_that_breaks_off_is_no_whole_request(make_placer, make_host):
+    heads = []
+
+    def serve(request):
+        connection = request.connection
+        head = request.head
+        while True:
+            heads.append(head)
+            if b"/slow" in head:
+                time.sleep(0.3)
+            connection.send(ok())
+            head = connection.take_until(b"\r\n\r\n")
+
+    placer = make_placer(make_host(serve=serve))
+    with placer.client() as client:
+        client.send("GET /slow HTTP/1.1\r\nHost: test\r\n\r\n" + post("Content-Length: 300\r\n", "0123456789"))
+        client.finish_sending()
+        assert client.response().status == 200
+        assert client.closed()
+    with placer.client() as other:
+        other.send(NEXT)
+        assert other.response().status == 200
+    assert heads[-1].startswith(b"GET /next "), heads[-1]
