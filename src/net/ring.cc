@@ -128,18 +128,19 @@ void Ring::Impl::run() {
   bool more = true;
   for (int round = 0; more && round < kRoundsMax; ++round) {
     if (io_uring_sq_ready(&ring) > 0) io_uring_submit(&ring);
-    unsigned head = 0;
     unsigned count = 0;
     io_uring_cqe* completion = nullptr;
-    io_uring_for_each_cqe(&ring, head, completion) {
+    // io_uring_peek_cqe() also fetches what the kernel had no room for, which nothing else does. Each entry
+    // is given back before it is looked at: handlers make system calls, and those fill the queue again.
+    for (; count < kBuffers && io_uring_peek_cqe(&ring, &completion) == 0; ++count) {
       const io_uring_cqe copy = *completion;
-      ++count;
+      io_uring_cqe_seen(&ring, completion);
       complete(copy);
     }
-    io_uring_cq_advance(&ring, count);
     for (RingPort* port : std::exchange(turns, {}))
       port->turn();
-    more = io_uring_sq_ready(&ring) > 0 || io_uring_cq_ready(&ring) > 0 || !turns.empty();
+    more =
+        count == kBuffers || io_uring_sq_ready(&ring) > 0 || io_uring_cq_ready(&ring) > 0 || !turns.empty();
   }
   running = false;
   if (more) run_soon();
@@ -243,6 +244,8 @@ void RingPort::call_soon() {
 void RingPort::turn() {
   turn_due_ = false;
   if (closing_) {
+    // Due since before close(): the kernel's last word comes with completed().
+    if (receiving_.pending || waiting_.pending) return;
     if (const OnClosed done = std::exchange(on_closed_, nullptr)) done();  // which may destroy the port
     return;
   }

@@ -11,6 +11,8 @@ namespace sluice::router {
 namespace {
 
 constexpr std::size_t kReadBytes = 2048;
+// ParameterStatus messages that a server may send unasked at a time; it has some 15 parameters to report.
+constexpr std::size_t kUnaskedChangesMax = 256;
 
 std::string reason_of(const protocol::ResetMachine::Failure& failure) {
   if (!failure.error.message.empty()) return "reset failed: " + failure.error.message;
@@ -51,10 +53,12 @@ Unasked take_unasked(protocol::FrameDecoder& decoder, ParameterSet::Entries& cha
       ByteReader in(message.body);
       const auto name = in.cstring();
       const auto value = in.cstring();
-      if (!name || !value) return Unasked::Unfit;
+      if (!name || !value || changes.size() == kUnaskedChangesMax) return Unasked::Unfit;
       changes.emplace_back(*name, *value);
     } else if (message.type == 'N') {
-      protocol::append_message(notices, 'N', message.body);
+      // What is beyond is read and dropped, as during the login.
+      if (notices.size() + message.body.size() <= kUnaskedBytesMax)
+        protocol::append_message(notices, 'N', message.body);
     } else if (message.type != 'A') {
       return Unasked::Unfit;
     }

@@ -29,7 +29,8 @@ enum class RelayEnd {
 // Moves bytes both ways between a client and its server connection until one of them ends the session.
 // Each hop is one read into a pooled buffer, a walk over the message headers, and one direct write; what the
 // other side does not take yet waits in the buffer, and nothing more is read from this side meanwhile. So a
-// session holds at most two buffers whatever the size of its messages, and none at all once it went idle. A
+// session holds at most two buffers whatever the size of its messages (on a ring also what the kernel had
+// received before it was told to stop, Ring::kBuffers at the most), and none at all once it went idle. A
 // client's half-close is passed on as one: PostgreSQL then ends as it would have with that client. Lifetime:
 // the streams, the tracker, the meter and the pool outlive the relay; the relay outlives its completion.
 // Thread: the one of the streams' executor.

@@ -1,6 +1,9 @@
 #include "router/route_watch.h"
 
+#include <span>
 #include <utility>
+
+#include "router/random.h"
 
 namespace sluice::router {
 namespace {
@@ -14,6 +17,13 @@ policy::ClassId class_of(const trace::RouteRecord& route) {
   return policy::ClassId(static_cast<std::uint32_t>(route.classes.greatest()));
 }
 
+trace::TraceTable::Settings trace_settings(std::chrono::milliseconds idle) {
+  trace::TraceTable::Settings settings;
+  settings.idle = idle;
+  random_bytes(std::as_writable_bytes(std::span(&settings.seed, 1)));
+  return settings;
+}
+
 }  // namespace
 
 RouteWatch::RouteWatch(telemetry::Registry& registry, telemetry::ThreadMetrics& metrics,
@@ -21,7 +31,7 @@ RouteWatch::RouteWatch(telemetry::Registry& registry, telemetry::ThreadMetrics& 
     : registry_(registry),
       metrics_(metrics),
       table_(routes_max),
-      traces_({idle + kLateness},
+      traces_(trace_settings(idle + kLateness),
               [this](trace::RouteNumber route, std::uint32_t n_serial) { close(route, n_serial); }) {}
 
 bool RouteWatch::accepts() noexcept {

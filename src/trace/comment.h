@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -81,11 +80,3 @@ inline bool ends_with_comment(std::string_view sql) noexcept {
 }
 
 }  // namespace sluice::trace
-
-template <>
-struct std::hash<sluice::trace::TraceId> {
-  std::size_t operator()(const sluice::trace::TraceId& id) const noexcept {
-    // Ids are random where nobody plays with them; the product spreads those that are not.
-    return static_cast<std::size_t>((id.high ^ (id.low >> 32 | id.low << 32)) * 0x9E3779B97F4A7C15u);
-  }
-};

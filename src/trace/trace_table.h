@@ -29,11 +29,14 @@ class TraceTable {
     std::chrono::nanoseconds idle{};
     std::size_t traces_max = 65536;
     std::size_t calls_max = 1'000'000;
+    // Secret: clients choose their traces, and could choose 65536 that hash alike.
+    std::uint64_t seed = 0;
   };
   // n_serial >= 1. `close` is called from add() and close_idle().
   using Close = std::function<void(RouteNumber, std::uint32_t n_serial)>;
 
-  TraceTable(const Settings& settings, Close close) : settings_(settings), close_(std::move(close)) {}
+  TraceTable(const Settings& settings, Close close)
+      : settings_(settings), close_(std::move(close)), by_key_(0, KeyHash{settings.seed}) {}
 
   void set_idle(std::chrono::nanoseconds idle) noexcept { settings_.idle = idle; }
   // `call` has a trace.
@@ -52,8 +55,16 @@ class TraceTable {
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct KeyHash {
+    std::uint64_t seed = 0;
+    // SplitMix64's finalizer: every bit in changes every bit out.
+    static std::uint64_t mixed(std::uint64_t z) noexcept {
+      z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+      z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+      return z ^ (z >> 31);
+    }
     std::size_t operator()(const Key& key) const noexcept {
-      return std::hash<TraceId>{}(key.trace) ^ (key.route.value() << 16 ^ key.host) * 0xC2B2AE3D27D4EB4Fu;
+      const std::uint64_t id = mixed(mixed(key.trace.high ^ seed) + key.trace.low);
+      return mixed(id ^ (key.route.value() << 16 ^ key.host));
     }
   };
   struct Trace {

@@ -1,0 +1,107 @@
+#include "net/ring.h"
+
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace sluice::net {
+namespace {
+
+struct Sockets {
+  Sockets() {
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0) ends[0] = ends[1] = -1;
+  }
+  Sockets(const Sockets&) = delete;
+  Sockets& operator=(const Sockets&) = delete;
+  ~Sockets() {
+    for (const int fd : ends)
+      if (fd >= 0) ::close(fd);
+  }
+  int ends[2];
+};
+
+class OnARing : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::error_code why;
+    ring = Ring::open(io, buffers, why);
+    if (!ring) GTEST_SKIP() << "no io_uring here: " << why.message();
+  }
+  template <class Until>
+  void run_until(Until until) {
+    io.restart();
+    const auto give_up_at = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!until() && io.run_one_until(give_up_at) > 0) {
+    }
+  }
+
+  asio::io_context io{1};
+  BufferPool buffers;
+  std::unique_ptr<Ring> ring;
+};
+
+// More completions at once than the queue holds: what the kernel keeps aside has to be fetched.
+TEST_F(OnARing, AllPortsCloseHoweverManyDoAtOnce) {
+  constexpr std::size_t kPorts = 2500;
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  limit.rlim_cur = limit.rlim_max;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  if (limit.rlim_max < 2 * kPorts + 100) GTEST_SKIP() << "too few descriptors may be open";
+  const auto sockets = std::make_unique<Sockets[]>(kPorts);
+  std::vector<std::unique_ptr<RingPort>> ports;
+  for (std::size_t i = 0; i < kPorts; ++i) {
+    ASSERT_GE(sockets[i].ends[0], 0);
+    ports.push_back(std::make_unique<RingPort>(*ring, sockets[i].ends[0]));
+    ports.back()->receive([](std::error_code, PooledBuffer, std::size_t) { FAIL(); });
+  }
+  io.poll();
+  std::size_t closed = 0;
+  for (auto& port : ports)
+    port->close([&closed] { ++closed; });
+  run_until([&] { return closed == kPorts; });
+  EXPECT_EQ(closed, kPorts);
+}
+
+// A turn of the port was due already when it was closed.
+TEST_F(OnARing, APortIsClosedOnlyWhenTheKernelHasLetGo) {
+  Sockets sockets, other;
+  std::optional<RingPort> port;
+  std::optional<RingPort> trigger;
+  port.emplace(*ring, sockets.ends[0]);
+  trigger.emplace(*ring, other.ends[0]);
+  // Bytes that nobody asked for, and a wait for room that does not end.
+  const std::vector<char> block(1 << 16);
+  while (::send(sockets.ends[0], block.data(), block.size(), MSG_DONTWAIT) > 0) {
+  }
+  int received = 0;
+  bool closed = false;
+  port->receive([&](std::error_code, PooledBuffer, std::size_t) { ++received; });
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(::send(sockets.ends[1], "x", 1, 0), 1);
+    run_until([&] { return received == 1; });
+    io.poll();
+  }
+  port->wait_writable([](std::error_code) { FAIL(); });
+  trigger->receive([&](std::error_code, PooledBuffer, std::size_t) {
+    port->receive([&](std::error_code, PooledBuffer, std::size_t) { ++received; });
+    port->close([&] {
+      closed = true;
+      port.reset();
+    });
+  });
+  ASSERT_EQ(::send(other.ends[1], "x", 1, 0), 1);
+  run_until([&] { return closed; });
+  EXPECT_TRUE(closed);
+  bool trigger_closed = false;
+  trigger->close([&] { trigger_closed = true; });
+  run_until([&] { return trigger_closed; });
+  EXPECT_TRUE(trigger_closed);
+}
+
+}  // namespace
+}  // namespace sluice::net
