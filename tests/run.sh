@@ -6,7 +6,7 @@
 #   tests/run.sh --full    the default with no time limit, plus integration under the thread sanitizer, fuzz targets for
 #                          minutes each, PostgreSQL's own regression suite, and the placement experiment in small
 #   tests/run.sh --help    this text
-# Environment: SLUICE_TEST_MINUTES (default 35) after which no optional step starts; SLUICE_TEST_JOBS (default: processors);
+# Environment: SLUICE_TEST_MINUTES (default 30) after which no optional step starts; SLUICE_TEST_JOBS (default: processors);
 #              SLUICE_SKIP_INSTALL=1 leaves apt alone; SLUICE_FUZZ_SECONDS (default 120) per fuzz target under --full.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -22,7 +22,7 @@ case ${1:-} in
 esac
 
 jobs=${SLUICE_TEST_JOBS:-$(nproc)}
-minutes=${SLUICE_TEST_MINUTES:-35}
+minutes=${SLUICE_TEST_MINUTES:-30}
 logs=$root/build/test-logs
 mkdir -p "$logs"
 rm -f "$logs"/*.xml "$logs"/*.log
