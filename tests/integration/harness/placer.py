@@ -1,38 +1,22 @@
 """The placer as a process, and pytest fixtures for it."""
 
 import json
-import subprocess
 
 import pytest
 
 from . import http
-from .net import free_port, wait_until
-from .router import BINARY, SANITIZED, Router
+from .net import free_port
+from .router import SANITIZED, Router
 
 
 class Placer(Router):
     """One placer process. `config` is the whole configuration but for the ports."""
 
+    command = "placer"
+
     def __init__(self, directory, config, name="placer"):
         super().__init__(directory, config, name)
         self.config["access_log"] = str(directory / f"{name}.access.log")
-
-    def start(self, ready=True):
-        if not BINARY.exists():
-            raise AssertionError(f"no program under test at {BINARY}; set SLUICE_BINARY")
-        self.write_config()
-        with open(self.log_file, "ab") as log:
-            self.process = subprocess.Popen(
-                [BINARY, "placer", "-c", self.config_file],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                cwd=self.directory,
-            )
-        wait_until(self._accepts, 20, f"{self.name} to listen")
-        if ready:
-            wait_until(lambda: self.http("/readyz")[0] == 200, 20, f"{self.name} to be ready")
-        return self
 
     def client(self, **options):
         return http.connect(self.port, **options)

@@ -84,6 +84,8 @@ class Direct(Front):
 class Router(Front):
     """One router process. `config` is the whole configuration but for the listener, which is added here."""
 
+    command = "router"
+
     def __init__(self, directory: Path, config, name="router"):
         self.directory = directory
         self.name = name
@@ -111,7 +113,7 @@ class Router(Front):
         self.write_config()
         with open(self.log_file, "ab") as log:
             self.process = subprocess.Popen(
-                [BINARY, "router", "-c", self.config_file],
+                [BINARY, self.command, "-c", self.config_file],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
