@@ -6,7 +6,7 @@
 
 #include "calibration/calibration_file.h"
 #include "placer/snapshot_parts.h"
-#include "telemetry/log.h"
+#include "telemetry/log_settings.h"
 
 namespace sluice::placer {
 namespace {
@@ -121,7 +121,7 @@ std::optional<std::string> Placer::open() {
     reload_signals_.add(signal);
   for (const int signal : {SIGTERM, SIGINT, SIGQUIT})
     end_signals_.add(signal);
-  if (const auto done = log::configure(log_settings(options)); !done)
+  if (const auto done = log::configure(log::settings_of(options.log_level, options.log_format)); !done)
     return "cannot open the log: " + done.error().code.message();
   std::string problem;
   if (!load_calibration(options, problem)) return problem;

@@ -13,7 +13,7 @@
 #include "placer/placer.h"
 #include "placer/snapshot_parts.h"
 #include "profile/profile_error.h"
-#include "telemetry/log.h"
+#include "telemetry/log_settings.h"
 
 namespace sluice::placer {
 namespace {
@@ -113,7 +113,8 @@ void Placer::reload() {
     return;
   }
   snapshot_ = std::move(made);
-  (void)log::configure(log_settings(snapshot_->options()));
+  const auto& options = snapshot_->options();
+  (void)log::configure(log::settings_of(options.log_level, options.log_format));
   const std::string& profile_path = snapshot_->options().profile_path;
   if (profile_path.empty()) {
     reader_ = nullptr;

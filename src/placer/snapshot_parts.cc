@@ -66,26 +66,6 @@ http::HeadLimits response_limits(const config::PlacerOptions& options) {
   return {static_cast<std::size_t>(options.buffer_size / 4 * 3), kFieldsMax};
 }
 
-log::Settings log_settings(const config::PlacerOptions& options) {
-  log::Settings settings;
-  switch (options.log_level) {
-    case config::LogLevel::Debug:
-      settings.level = log::Level::Debug;
-      break;
-    case config::LogLevel::Info:
-      settings.level = log::Level::Info;
-      break;
-    case config::LogLevel::Warning:
-      settings.level = log::Level::Warning;
-      break;
-    case config::LogLevel::Error:
-      settings.level = log::Level::Error;
-      break;
-  }
-  settings.format = options.log_format == config::LogFormat::Json ? log::Format::Json : log::Format::KeyValue;
-  return settings;
-}
-
 std::vector<HostPtr> make_hosts(const config::PlacerConfig& config, const Snapshot* before) {
   std::vector<HostPtr> hosts;
   for (const config::ComputeHost& entry : config.compute_hosts) {

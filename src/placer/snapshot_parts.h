@@ -19,7 +19,6 @@ std::shared_ptr<const net::TlsContext> make_tls(const config::PlacerOptions& opt
 RouteTable make_table(const config::PlacerConfig& config);
 ForwardPolicy forward_policy(const config::PlacerOptions& options);
 http::HeadLimits response_limits(const config::PlacerOptions& options);
-log::Settings log_settings(const config::PlacerOptions& options);
 
 // Hosts of the earlier snapshot (null: none) go on where name and address are the same.
 std::vector<HostPtr> make_hosts(const config::PlacerConfig& config, const Snapshot* before);

@@ -15,6 +15,7 @@
 #include "net/connect.h"
 #include "net/deadline.h"
 #include "net/socket_address.h"
+#include "telemetry/log_settings.h"
 
 namespace sluice::placer {
 namespace {
@@ -224,8 +225,7 @@ asio::awaitable<void> Worker::connect_to(HostPtr host, std::chrono::milliseconds
 
 void Worker::log_request(const RequestLine& line) {
   const config::PlacerOptions& options = view_->snapshot->options();
-  const auto format =
-      options.log_format == config::LogFormat::Json ? log::Format::Json : log::Format::KeyValue;
+  const log::Format format = log::format_of(options.log_format);
   access_log_.add(line, format, options.access_log_query);
   if (access_log_.large()) access_log_.flush(*shared_.access_log);
 }

@@ -22,26 +22,6 @@ SessionLimits session_limits(std::shared_ptr<const config::Config> config) {
   return limits;
 }
 
-log::Settings log_settings(const config::Options& options) {
-  log::Settings settings;
-  switch (options.log_level) {
-    case config::LogLevel::Debug:
-      settings.level = log::Level::Debug;
-      break;
-    case config::LogLevel::Info:
-      settings.level = log::Level::Info;
-      break;
-    case config::LogLevel::Warning:
-      settings.level = log::Level::Warning;
-      break;
-    case config::LogLevel::Error:
-      settings.level = log::Level::Error;
-      break;
-  }
-  settings.format = options.log_format == config::LogFormat::Json ? log::Format::Json : log::Format::KeyValue;
-  return settings;
-}
-
 cluster::MonitorSettings monitor_settings(const config::Options& options) {
   cluster::MonitorSettings settings;
   settings.health.rise = static_cast<int>(options.health_check_rise);

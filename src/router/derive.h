@@ -13,7 +13,6 @@
 namespace sluice::router {
 
 SessionLimits session_limits(std::shared_ptr<const config::Config> config);
-log::Settings log_settings(const config::Options& options);
 cluster::MonitorSettings monitor_settings(const config::Options& options);
 std::vector<cluster::MonitoredServer> monitored_servers(const Snapshot& snapshot);
 

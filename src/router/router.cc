@@ -17,7 +17,7 @@
 #include "router/random.h"
 #include "router/telemetry_names.h"
 #include "router/version.h"
-#include "telemetry/log.h"
+#include "telemetry/log_settings.h"
 
 namespace sluice::router {
 namespace {
@@ -53,7 +53,7 @@ Router::~Router() = default;
 
 std::optional<std::string> Router::open() {
   const config::Options& options = initial_->options;
-  if (const auto done = log::configure(log_settings(options)); !done)
+  if (const auto done = log::configure(log::settings_of(options.log_level, options.log_format)); !done)
     return "cannot open the log: " + done.error().code.message();
   // From here on they wait for run(): whoever finds us listening may send one.
   for (const int signal : {SIGHUP, SIGUSR1})

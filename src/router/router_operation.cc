@@ -12,7 +12,7 @@
 #include "config/diff.h"
 #include "router/derive.h"
 #include "router/router.h"
-#include "telemetry/log.h"
+#include "telemetry/log_settings.h"
 
 namespace sluice::router {
 namespace {
@@ -147,7 +147,8 @@ void Router::apply(std::shared_ptr<const config::Config> config, Materials mater
   admission_->reconfigure(config::pool_config(*config), session_limits(config));
   telemetry_->set_names(names_.update(*config, *admission_));
   const SnapshotPtr made = make_snapshot(config, std::move(materials), *admission_, names_, mock_secret_);
-  (void)log::configure(log_settings(made->options()));
+  const auto& options = made->options();
+  (void)log::configure(log::settings_of(options.log_level, options.log_format));
   {
     const std::lock_guard lock(mutex_);
     snapshot_ = made;
