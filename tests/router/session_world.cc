@@ -8,6 +8,7 @@
 #include "protocol/scram_server.h"
 #include "router/derive.h"
 #include "router/snapshot.h"
+#include "telemetry/log_settings.h"
 
 namespace sluice::router::test {
 namespace {
@@ -59,7 +60,7 @@ SessionWorld::SessionWorld(std::string_view more_configuration, std::uint64_t se
   std::string problem;
   auto materials = load_materials(*config, mock_secret_, problem);
   SLUICE_ASSERT(materials.has_value());
-  (void)log::configure(log_settings(config->options));
+  (void)log::configure(log::settings_of(config->options.log_level, config->options.log_format));
   admission_ = std::make_unique<Admission>(config::pool_config(*config), session_limits(config));
   registry_ = std::make_unique<telemetry::Registry>(names_.update(*config, *admission_));
   const SnapshotPtr snapshot =
