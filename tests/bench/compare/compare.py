@@ -101,7 +101,9 @@ def main():
         help=f"comma separated, of: {', '.join(keys)}; or a group: {', '.join(LOADS)}",
     )
     parser.add_argument(
-        "--contenders", default="direct,pgbouncer,haproxy,sluice", help="comma separated; default all"
+        "--contenders",
+        default="direct,pgbouncer,haproxy,sluice,sluice-io_uring",
+        help="comma separated; default all",
     )
     parser.add_argument("--seconds", type=int, default=8, help="of each pgbench run (default 8)")
     parser.add_argument("--rounds", type=int, default=3, help="how often everything is repeated (default 3)")
@@ -130,7 +132,7 @@ def main():
     contenders = [
         candidates.ALL[name]()
         for name in options.contenders.split(",")
-        if name != "sluice" or BINARY.exists()
+        if not name.startswith("sluice") or BINARY.exists()
     ]
     bench, started = Bench(options), []
     try:

@@ -145,7 +145,7 @@ listen postgres
 
 
 class Sluice(Contender):
-    name, title = "sluice", "Sluice"
+    name, title, engine = "sluice", "Sluice", "epoll"
 
     def __init__(self):
         self.router = None
@@ -156,6 +156,7 @@ class Sluice(Contender):
         server = {"name": "r0", "host": "127.0.0.1", "port": bench.server.port}
         config = {
             "threads": bench.threads,
+            "io_engine": self.engine,
             "auth_type": "scram-sha-256",
             "auth_file": str(users),
             "max_client_conn": 5000,
@@ -178,7 +179,7 @@ class Sluice(Contender):
             "rules": [{"user": USER, "class": "premium"}],
             "databases": [{"name": "*", "target": "replicas"}],
         }
-        self.router = Router(bench.directory, config, "sluice").start()
+        self.router = Router(bench.directory, config, self.name).start()
         self.port, self.pid = self.router.port, self.router.pid
 
     def stop(self):
@@ -194,7 +195,11 @@ class Sluice(Contender):
         )
 
 
-ALL = {one.name: one for one in (Direct, PgBouncer, HAProxy, Sluice)}
+class SluiceOnRing(Sluice):
+    name, title, engine = "sluice-io_uring", "Sluice, io_uring", "io_uring"
+
+
+ALL = {one.name: one for one in (Direct, PgBouncer, HAProxy, Sluice, SluiceOnRing)}
 
 
 def password_environment():
