@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pooling/client_names.h"
+#include "pooling/pin_reason.h"
+#include "pooling/server_statements.h"
+#include "pooling/sql_facts.h"
+#include "pooling/statement.h"
+
+namespace sluice::pooling {
+
+// A message sent to the server, as far as the router has to do with its answer.
+enum class RequestKind : std::uint8_t {
+  // Extended messages: one completion each.
+  Plain,          // passes
+  Replayable,     // passes; the first message of a batch that can be sent again
+  UnnamedParse,   // passes; failing, the client has no unnamed statement
+  InjectedParse,  // ParseComplete is dropped
+  InjectedClose,  // CloseComplete is dropped
+  NamedParse,     // passes
+  SharedParse,    // a Close stands for it: CloseComplete becomes ParseComplete
+  NamedClose,     // a Close stands for it: passes
+  GuardParse,     // under a name in use: the error is to name the client's
+  RefusedParse,   // a text with an error in it stands for it: the error becomes the refusal
+  Execute,        // with a step that changes names or what is listened to
+  // With ReadyForQuery.
+  Query,
+  RefusedQuery,
+  Function,
+  Sync,
+  // Ends a COPY, ignored outside one.
+  CopyEnd,
+};
+
+inline bool extended(RequestKind kind) noexcept {
+  return kind < RequestKind::Query;
+}
+inline bool ends_with_ready(RequestKind kind) noexcept {
+  return kind >= RequestKind::Query && kind <= RequestKind::Sync;
+}
+
+// What the answer to a request, or its absence, brings about.
+struct RequestDetail {
+  std::string name;                                // the client's name for a statement
+  StatementPtr statement;                          // nullptr: the unnamed one, or the guard
+  bool guard = false;                              // it is about the guard
+  bool described = false;                          // as it was in the name's entry
+  bool was_stale = false;                          // of a statement closed on the server
+  PinReason reason = PinReason::Set;               // of a refusal
+  std::vector<SqlStep> steps;                      // of an Execute or Query
+  std::size_t next_step = 0;                       // whose tag is to come
+  std::unique_ptr<ClientNames> names;              // before a step that forgot all of them
+  std::vector<ServerStatements::Entry> on_server;  // likewise, most recently used first
+  bool guard_on_server = false;
+};
+
+// The requests that the server has not answered, oldest first; runs of plain ones are one entry.
+// Rules:  as protocol::OutstandingQueue and SessionTracker, whose judgement of COPY it repeats.
+// Shape:  grows with requests in flight that are not plain, Syncs among them; gives memory back when empty.
+class RequestQueue {
+ public:
+  using Detail = std::unique_ptr<RequestDetail>;
+  struct Entry {
+    RequestKind kind;
+    std::uint32_t count;
+    Detail detail;
+  };
+
+  bool empty() const noexcept { return first_ == entries_.size(); }
+  Entry& front() noexcept { return entries_[first_]; }
+  const Entry& front() const noexcept { return entries_[first_]; }
+  const Entry& back() const noexcept { return entries_.back(); }
+  void push(RequestKind kind, Detail detail = nullptr);
+  // Answers one of the front; CopyEnds behind it go, too.
+  Detail pop();
+
+  // A ReadyForQuery is on its way.
+  bool owes_ready() const noexcept { return ready_count_ > 0; }
+  std::size_t ready_count() const noexcept { return ready_count_; }
+  // A request that changes names or statements is not answered, and belongs to an earlier batch than what is
+  // sent next.
+  bool earlier_special() const noexcept { return special_count_ > 0 && ready_since_special_; }
+  std::size_t special_count() const noexcept { return special_count_; }
+
+  // Takes out all up to the first Sync, which stays: what an error in the extended protocol makes the server
+  // skip. `skipped` gets them in order.
+  void skip_to_sync(std::vector<Entry>& skipped);
+  // The front's COPY FROM STDIN begins: Syncs sent into it are dropped by the server. True when the COPY's
+  // end has been sent, too.
+  bool on_copy_in();
+  void clear() noexcept;
+
+  bool check_invariant() const noexcept;
+
+ private:
+  void remove(std::size_t index);
+  void drop_copy_ends() noexcept;
+  void count(const Entry& entry, int sign) noexcept;
+  static bool special(const Entry& entry) noexcept;
+
+  std::vector<Entry> entries_;
+  std::size_t first_ = 0;
+  std::size_t ready_count_ = 0;
+  std::size_t special_count_ = 0;
+  bool ready_since_special_ = false;
+};
+
+}  // namespace sluice::pooling

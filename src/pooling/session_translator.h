@@ -1,0 +1,285 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "pooling/client_names.h"
+#include "pooling/pieces.h"
+#include "pooling/pin_reason.h"
+#include "pooling/request_queue.h"
+#include "pooling/server_statements.h"
+#include "pooling/settings.h"
+#include "pooling/sql_facts.h"
+#include "pooling/statement.h"
+#include "protocol/header_walker.h"
+
+namespace sluice::pooling {
+
+struct TranslatorOptions {
+  enum class OnPin : std::uint8_t { Pin, Refuse };
+
+  // What would pin the session is carried out, or refused with 0A000 (in its place among the answers).
+  OnPin on_pin = OnPin::Pin;
+  // A Parse up to this size is kept and follows the client. A larger one streams through under the client's
+  // own name: a named one pins the session, an unnamed one keeps the server until a Bind has used it.
+  std::size_t statement_bytes_max = 256 * 1024;
+  // Of one client; a Parse beyond either is treated as a large one.
+  std::size_t client_statements_max = 10'000;
+  std::size_t client_statement_bytes_max = 16 * 1024 * 1024;
+  // Of a batch that may be sent again after a plan went stale.
+  std::size_t replay_bytes_max = 16 * 1024;
+  // LISTEN and UNLISTEN of a Query or Parse of their own never reach a server (which gets an UNLISTEN of
+  // nothing in their place): take_listens() tells the router. Otherwise they pin.
+  bool own_listener = true;
+};
+
+// A LISTEN or UNLISTEN that has taken effect: its transaction was committed.
+struct ListenChange {
+  SqlAction action;  // Listen, Unlisten, UnlistenAll
+  std::string channel;
+
+  friend bool operator==(const ListenChange&, const ListenChange&) = default;
+};
+
+// What was done, for PgBouncer's columns of the same names.
+struct TranslatorCounts {
+  std::uint64_t client_parses = 0;
+  std::uint64_t server_parses = 0;
+  std::uint64_t binds = 0;
+};
+
+// One client session's view of its statements over whatever server it has. Stands between the client's bytes
+// and the server's, both ways, and changes no more than it must:
+//   Parse, named    the statement gets the router's name. Where the server has it already, a Close of a name
+//   that
+//                   nobody uses stands for the Parse, and its CloseComplete becomes the ParseComplete: so
+//                   each message the client sent has exactly one of its own on the wire, in its place, and
+//                   pipelines, Flush and what the server skips after an error need no second bookkeeping.
+//   Bind, Describe  of a known name get the router's; a Parse goes ahead of them where the server lacks the
+//                   statement (its ParseComplete is dropped), and a Close of the least recently used one.
+//   Close           of a known name: the client's name is gone; the server keeps the statement.
+//   unnamed         is the server's own; the last Parse's text is kept and parsed again on another server.
+//   Parse of a name in use: PostgreSQL's own error (42P05, or that of the text), nothing changes.
+//   DEALLOCATE x    of a protocol-level name, alone in its Query or unnamed Parse, works; DEALLOCATE ALL and
+//                   DISCARD ALL empty the client's names and the server's.
+// Errors: what an error made the server skip was not done; names are put back as PostgreSQL leaves them. The
+//         router's names in the message of an error are replaced by the client's.
+// Stale plans ("cached plan must not change result type", or a statement that is gone from the server behind
+// our
+//         back): outside a transaction block, when the client has had no answer of the batch and nothing
+//         follows it, and the client does not rely on a row description that it got earlier, the server is
+//         made to forget the statement and the batch is sent again. Otherwise the error is the client's, and
+//         the server's next use of the statement prepares it anew.
+// Holding: whether a name exists may depend on an answer of an earlier batch that is still on its way. Then
+//         on_client() stops before the message (held()) until that answer has come; a steady pipeline of
+//         Binds never does.
+// Server-side state seen in SQL: pins(), take_listens(), and ClientSettings is told of SET and RESET.
+// Bounds: TranslatorOptions; a Bind's or Describe's names of more than kHeadBytesMax bytes pass unchanged (no
+// such
+//         statement exists). Bodies stream through.
+// Cost:   a walk over the headers. A Query, and a batch of unnamed or prepared statements, allocates nothing
+// once
+//         buffers have their size; a Parse's text is copied (unnamed) and read by classify().
+// Thread: one. Order: on_client() and on_server() in the order in which bytes go to and come from the server.
+class SessionTranslator {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+  static constexpr std::size_t kHeadBytesMax = 4096;
+  static constexpr std::size_t kErrorBytesMax = 8192;  // larger ErrorResponses pass unread
+
+  // All outlive the translator. `session`: not 0, different for each session of the thread.
+  SessionTranslator(std::uint64_t session, StatementStore& store, const TranslatorOptions& options,
+                    ClientSettings& settings);
+  SessionTranslator(const SessionTranslator&) = delete;
+  SessionTranslator& operator=(const SessionTranslator&) = delete;
+
+  // Gives the client a server, which outlives the time until detach(). It is idle (ReadyForQuery with status
+  // I) and in step with the client's settings. detach(): only while not busy(), or when the server is to be
+  // closed or reset (then its ServerStatements::forget_all()).
+  void attach(ServerStatements& statements, ServerSettings& settings);
+  void detach();
+  bool attached() const noexcept { return server_ != nullptr; }
+
+  // Client's bytes, cut anywhere. What is to be sent to the server is appended to `out`, as spans of `bytes`
+  // where they need no change. Returns how many bytes were taken: fewer than given only when held(); give the
+  // rest again, also when it is empty, once held() is false. While attached. Observer: on_piece(char type,
+  // ByteView piece, bool complete, TimePoint now), as SessionTracker's, of what the
+  //           client sent. (SessionTracker itself is fed with `out`, as what the server really gets, and
+  //           needs no observer of pieces.) Terminate and what is malformed pass through for the tracker to
+  //           judge.
+  template <class Observer>
+  std::size_t on_client(ByteView bytes, TimePoint now, Observer& observer, Pieces& out) {
+    const std::size_t given_bytes = bytes.size();
+    resume(out);
+    while (!held_ && !bytes.empty()) {
+      const Taken taken = take(bytes, out);
+      if (taken.type != 0) observer.on_piece(taken.type, taken.piece, taken.complete, now);
+    }
+    return given_bytes - bytes.size();
+  }
+  // Waits for an answer of the server before it takes more of the client's bytes.
+  bool held() const noexcept { return held_ && !may_go_on(); }
+
+  // Server's bytes, cut anywhere; all are taken. What is for the client is appended to `to_client`; what the
+  // server is to be sent because of them (only to recover from a stale plan) to `to_server`.
+  void on_server(ByteView bytes, Pieces& to_client, Pieces& to_server);
+
+  // Something is owed by the server or by us, or one side is within a message.
+  bool busy() const noexcept;
+  // An unnamed statement over the limit waits for its Bind: the server is the only one that has it.
+  bool keeps_server() const noexcept { return large_unnamed_; }
+  PinReasons pins() const noexcept { return pins_; }
+  // Of reasons that only the caller knows.
+  void pin(PinReason reason) noexcept { pins_.add(reason); }
+  // After the caller ran DISCARD ALL on the client's server, or gave it another.
+  void unpin() noexcept { pins_ = {}; }
+  // Changes since the last call, in order.
+  std::vector<ListenChange> take_listens() { return std::exchange(listens_, {}); }
+  TranslatorCounts take_counts() noexcept { return std::exchange(counts_, {}); }
+  // Named statements of the client, for SHOW CLIENTS.
+  std::size_t statement_count() const noexcept { return names_.size(); }
+
+  // Where the transaction that `bytes` begin asks to run, as far as they tell: of the first Query, Parse or
+  // Bind (of a known statement) in them. Takes nothing; the client has no server and nothing is half read.
+  Target target_of(ByteView bytes) const;
+
+  bool check_invariant() const noexcept;
+
+ private:
+  // What take() ate: a piece of a message's body; type 0: nothing for an observer.
+  struct Taken {
+    char type = 0;
+    ByteView piece{};
+    bool complete = false;
+  };
+  // A client's message as far as it is at hand: with all of its body, or the part that has its names.
+  struct Message {
+    char type;
+    std::uint32_t body_bytes;  // as its header says
+    ByteView body;             // what is at hand of it
+    const std::byte* start;    // header and body stand in the input from here; nullptr: they were collected
+    bool whole() const noexcept { return body.size() == body_bytes; }
+  };
+  // Where the bytes of the client's message that is being read go.
+  enum class Body : std::uint8_t { Forward, Collect, Drop };
+  // Whether the batch since the last Sync can be sent again. Unspoilt: nothing but Parse and Close in it so
+  // far.
+  enum class Replay : std::uint8_t { Unspoilt, Recording, Recorded, Spoilt };
+  enum class Recovery : std::uint8_t { None, AwaitsReady };
+  struct Portal {
+    std::string name;
+    std::vector<SqlStep> steps;
+  };
+  struct Unnamed {
+    bool present = false;
+    Bytes body;  // as Statement::body(), of what was sent
+    SqlFacts facts;
+  };
+
+  // translate_client.cc: the client's bytes, message by message.
+  void resume(Pieces& out);
+  Taken take(ByteView& bytes, Pieces& out);
+  std::size_t bytes_wanted(char type, std::uint32_t body_bytes) const noexcept;
+  static bool names_at_hand(char type, ByteView body) noexcept;
+  bool process(const Message& message, Pieces& out);
+  bool may_go_on() const noexcept;
+  void send(const Message& message, Pieces& out);
+  void send_renamed(const Message& message, std::string_view name, Pieces& out);
+  void send_parse(std::string_view name, ByteView body, Pieces& out);
+  void send_close(std::string_view name, Pieces& out);
+  void push(RequestKind kind, RequestQueue::Detail detail = nullptr);
+
+  // translate_statements.cc: false when the message is to be held.
+  bool on_parse(const Message& message, Pieces& out);
+  bool on_named_parse(const Message& message, std::string_view name, Pieces& out);
+  bool on_unnamed_parse(const Message& message, Pieces& out);
+  bool on_large_parse(const Message& message, std::string_view name, PinReason reason, Pieces& out);
+  bool on_bind(const Message& message, Pieces& out);
+  bool on_describe(const Message& message, Pieces& out);
+  bool on_close(const Message& message, Pieces& out);
+  bool on_execute(const Message& message, Pieces& out);
+  bool on_query(const Message& message, Pieces& out);
+  bool provide(const StatementPtr& statement, Pieces& out);
+  bool provide_unnamed(Pieces& out);
+  void provide_guard(Pieces& out);
+  void prepare(const StatementPtr& statement, Pieces& out);
+  void refuse(RequestKind kind, PinReason reason, Pieces& out);
+
+  // effects.cc: what statements do to the session.
+  std::optional<PinReason> refusal(const SqlFacts& facts) const;
+  std::optional<Bytes> replacement(const SqlFacts& facts) const;
+  void apply(const SqlFacts& facts);
+  void begin_step(const SqlStep& step, RequestDetail& detail);
+  void on_tag(std::string_view tag, RequestDetail* detail);
+  void undo(RequestQueue::Entry& entry);
+  void forget_all_names();
+  void settle_listens(char status);
+
+  // translate_server.cc: the server's bytes.
+  void on_backend_message(char type, ByteView message, Pieces& to_client, Pieces& to_server);
+  void on_completion(char type, ByteView message, Pieces& to_client);
+  void on_error(ByteView message, Pieces& to_client, Pieces& to_server);
+  void on_ready(ByteView message, Pieces& to_client, Pieces& to_server);
+  Bytes client_error(ByteView message, const RequestDetail* detail);
+
+  // stale_plan.cc
+  void begin_recording(const StatementPtr& statement, bool relied_on, bool describes);
+  void record(ByteView bytes);
+  bool recover(ByteView error, Pieces& to_server);
+  void forget_stale(ByteView error);
+  void send_again(Pieces& to_server);
+
+  const std::uint64_t session_;
+  StatementStore& store_;
+  const TranslatorOptions& options_;
+  ClientSettings& settings_;
+  ServerStatements* server_ = nullptr;
+  ServerSettings* server_settings_ = nullptr;
+
+  protocol::HeaderWalker frontend_;
+  Bytes head_;  // of a message that came in pieces and cannot be sent on yet
+  Body body_ = Body::Forward;
+  bool held_ = false;
+  bool head_waits_ = false;    // head_ has all that is wanted, and is held
+  bool raw_frontend_ = false;  // Terminate, or what the server is to judge: nothing is looked at any more
+  bool skipping_ = false;      // the server skips what comes up to a Sync that the client has not sent
+  bool copy_in_ = false;       // the server reads COPY data
+
+  ClientNames names_;
+  Unnamed unnamed_;
+  bool unnamed_on_server_ = false;  // the server's unnamed statement, or its lack of one, is the client's
+  bool large_unnamed_ = false;
+  std::vector<Portal> portals_;          // those whose statement has steps
+  ClientNames::Entry* bound_ = nullptr;  // what the last Bind was of
+  RequestQueue requests_;
+
+  Replay replay_state_ = Replay::Unspoilt;
+  Recovery recovery_ = Recovery::None;
+  bool replay_relied_on_ = false;  // on a description of an earlier batch
+  bool replay_describes_ = false;
+  Bytes replay_;
+  StatementPtr replay_statement_;
+  Bytes replay_error_;
+
+  protocol::HeaderWalker backend_;
+  Bytes backend_head_;  // of a message that came in pieces and is to be looked at
+  bool backend_kept_ = false;
+  bool raw_backend_ = false;
+  char status_ = 'I';
+  bool failed_ = false;       // an error since the last ReadyForQuery
+  bool rolled_back_ = false;  // the last tag was ROLLBACK
+
+  PinReasons pins_;
+  std::vector<ListenChange> pending_listens_;
+  std::vector<ListenChange> listens_;
+  TranslatorCounts counts_;
+};
+
+}  // namespace sluice::pooling

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pooling/pin_reason.h"
+
+namespace sluice::pooling {
+
+// Where a statement asks to be run: the comment sluice: target=..., or BEGIN READ ONLY.
+enum class Target : std::uint8_t { Unsaid, Primary, Replica };
+
+// What a statement does that concerns pooling. Others are Other.
+enum class SqlAction : std::uint8_t {
+  Other,
+  Begin,          // BEGIN, START TRANSACTION
+  Set,            // names[0]; RESET of one setting, too
+  ResetAll,       // RESET ALL
+  DiscardAll,     // DISCARD ALL
+  DeallocateAll,  // DEALLOCATE ALL
+  Deallocate,     // DEALLOCATE name
+  Listen,         // LISTEN name
+  Unlisten,       // UNLISTEN name
+  UnlistenAll,    // UNLISTEN *
+};
+
+// One action of a text, with the name it acts on as PostgreSQL folds it (lower case unless quoted, at most 63
+// bytes).
+struct SqlStep {
+  SqlAction action = SqlAction::Other;
+  std::string name;
+
+  friend bool operator==(const SqlStep&, const SqlStep&) = default;
+};
+
+// What a whole text (one Query, one Parse) does.
+struct SqlFacts {
+  PinReasons pins;
+  Target target = Target::Unsaid;  // of its first statement; a comment outranks BEGIN's mode
+  bool read_only_begin = false;    // begins with BEGIN or START TRANSACTION ... READ ONLY
+  std::uint32_t statement_count = 0;
+  bool truncated = false;      // there was more text than was looked at, or more steps than are kept
+  std::vector<SqlStep> steps;  // without Other and Begin, in order; at most kStepsMax
+
+  static constexpr std::size_t kStepsMax = 32;
+
+  // Nothing that pooling has to act upon.
+  bool ordinary() const noexcept { return pins.empty() && steps.empty() && !truncated; }
+};
+
+}  // namespace sluice::pooling
