@@ -89,6 +89,7 @@ ConfigEvent read_config(Fields& fields, std::string& problem) {
     if (!r.is_string()) fields.fail("'replicas' must be an array of names");
     config.replicas.push_back({r.is_string() ? r.get<std::string>() : "", std::nullopt});
   }
+  if (config.replicas.empty()) fields.fail("there is no replica");
   config.seed = fields.unsigned_integer("seed", 1);
   read_pools(fields, config);
   if (const auto order = fields.maybe_text("order")) {

@@ -32,7 +32,6 @@ std::optional<std::string> problem_of_counts(const PoolConfig& config) {
   if (config.classes.empty()) return "there is no class";
   if (config.classes.size() > kClassCountMax)
     return "there are more than " + std::to_string(kClassCountMax) + " classes";
-  if (config.replicas.empty()) return "there is no replica";
   if (config.replicas.size() > kReplicaCountMax)
     return "there are more than " + std::to_string(kReplicaCountMax) + " replicas";
   return std::nullopt;
@@ -78,6 +77,9 @@ std::optional<std::string> problem_of(const PoolConfig& config) {
   std::unordered_set<std::string_view> replicas;
   for (const ReplicaConfig& r : config.replicas) {
     if (r.name.empty()) return "a replica has no name";
+    if (r.weight < 1 || r.weight > kWeightMax)
+      return "replica '" + r.name + "': weight " + std::to_string(r.weight) + " is not in 1.." +
+             std::to_string(kWeightMax);
     if (!replicas.insert(r.name).second) return "replica '" + r.name + "' is there twice";
     if (r.pool && !pools.contains(*r.pool))
       return "replica '" + r.name + "': pool '" + *r.pool + "' is neither a class nor 'mixed'";

@@ -145,6 +145,7 @@ void Pools::reconfigure(const PoolConfig& config) {
     }
     replica_order_.push_back(id);
     at(id).configured = true;
+    at(id).weight = r.weight;
     if (id.value() >= kept.size() || !kept[id.value()]) set_role(id, initial, false);
   }
   changes_.reserve(replica_order_.size() + 1);

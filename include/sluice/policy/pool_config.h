@@ -26,6 +26,7 @@ struct ClassParams {
 struct ReplicaConfig {
   std::string name;
   std::optional<std::string> pool;  // initial pool: a class name or "mixed"; else by the targets
+  std::int64_t weight = 1;  // 1..kWeightMax: sessions it takes for each one of a replica with weight 1
 };
 
 enum class PolicyKind { Plb, RoundRobin, LeastLoaded, Dedicated, RandomTwoChoices };
@@ -51,12 +52,13 @@ struct PoolConfig {
 
 inline constexpr std::size_t kClassCountMax = 64;
 inline constexpr std::size_t kReplicaCountMax = 65'536;
+inline constexpr std::int64_t kWeightMax = 1'000;
 inline constexpr std::int64_t kParameterMax = 1'000'000'000;  // of saturation, floor, target and slack
 
 // Why a configuration cannot be used, as a sentence without a full stop that names the class or replica;
-// nullopt if it can: 1..kClassCountMax classes and 1..kReplicaCountMax replicas, names unique and not empty,
-// no class called "mixed", numbers in range, the highest class's floor 0, every initial pool a class or
-// "mixed".
+// nullopt if it can: 1..kClassCountMax classes and at most kReplicaCountMax replicas, names unique and not
+// empty, no class called "mixed", numbers in range, the highest class's floor 0, every initial pool a class
+// or "mixed".
 std::optional<std::string> problem_of(const PoolConfig&);
 
 }  // namespace sluice::policy

@@ -62,6 +62,7 @@ class Pools {
 
   PoolId pool(ReplicaId r) const noexcept { return at(r).pool; }
   bool borrowed(ReplicaId r) const noexcept { return at(r).borrowed; }
+  std::int64_t weight(ReplicaId r) const noexcept { return at(r).weight; }
   bool up(ReplicaId r) const noexcept { return at(r).up; }
   bool draining(ReplicaId r) const noexcept { return at(r).draining; }
   bool live(ReplicaId r) const noexcept { return live(at(r)); }
@@ -94,6 +95,7 @@ class Pools {
  private:
   struct Replica {
     std::int64_t total = 0;  // = sum of its row in loads_
+    std::int64_t weight = 1;
     PoolId pool = PoolId::mixed();
     bool borrowed = false;
     bool up = true;
