@@ -249,7 +249,7 @@ asio::awaitable<void> Session::cancel(Bytes secret) {
   target.process_id = server_->process_id;
   target.secret = server_->secret;
   const auto sent =
-      co_await send_cancel(snapshot_, std::move(target), snapshot_->options().cancel_wait_timeout);
+      co_await send_cancel(server_snapshot_, std::move(target), snapshot_->options().cancel_wait_timeout);
   worker_.metrics().count(metric::cancels_total,
                           sent ? telemetry::CancelResult::Forwarded : telemetry::CancelResult::Failed);
   // It may still be on its way, and must not find the server with its next client.
@@ -314,7 +314,7 @@ void Session::log_begin() {
                                {"class", snapshot_->class_name(tag_.priority)},
                                {"host", tag_.host},
                                {"peer", net::to_string(peer_)},
-                               {"server", snapshot_->server_name(server_->server)},
+                               {"server", server_snapshot_->server_name(server_->server)},
                                {"outcome", granted_ ? policy::outcome_name(granted_->outcome) : "primary"}});
 }
 

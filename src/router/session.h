@@ -99,6 +99,7 @@ class Session {
 
   Worker& worker_;
   SnapshotPtr snapshot_;
+  SnapshotPtr server_snapshot_;  // in which its server connection was found
   net::Stream client_;
   net::SocketAddress peer_;
   std::string listener_;

@@ -93,7 +93,7 @@ asio::awaitable<std::optional<ErrorFields>> Session::assign(const ClientIdentity
     worker_.metrics().count(metric::decisions_total, tag_.priority, granted_->outcome);
     log::debug("assigned", {{"session", id().value()},
                             {"class", snapshot_->class_name(tag_.priority)},
-                            {"replica", snapshot_->server_name(ServerId(granted_->replica.value()))},
+                            {"replica", worker_.snapshot()->server_name(ServerId(granted_->replica.value()))},
                             {"outcome", policy::outcome_name(granted_->outcome)},
                             {"reason", policy::outcome_reason(granted_->outcome)}});
     count_changes(worker_.metrics(), granted_->changes, tag_.priority);
@@ -129,7 +129,10 @@ asio::awaitable<std::optional<ServerFailure>> Session::connect(const ClientIdent
                                                                Clock::time_point give_up_at) {
   Shared& shared = worker_.shared();
   const telemetry::ServerLabel label = server_label();
-  std::vector<ServerRequest> requests = server_requests(*snapshot_, identity, server, database, tag_, peer_);
+  // Servers are those of now: one that was found while the session waited is as good as any.
+  server_snapshot_ = worker_.snapshot();
+  const SnapshotPtr current = server_snapshot_;
+  std::vector<ServerRequest> requests = server_requests(*current, identity, server, database, tag_, peer_);
   const bool reuse =
       snapshot_->options().server_reuse && identity.startup.replication == protocol::Replication::Off;
   const auto take_idle = [&](const std::string& key) -> std::optional<ServerConnection> {
@@ -151,7 +154,7 @@ asio::awaitable<std::optional<ServerFailure>> Session::connect(const ClientIdent
   };
   std::optional<ServerFailure> failure;
   for (ServerRequest& request : requests) {
-    std::string key = reuse ? pool_key(*snapshot_, request) : std::string();
+    std::string key = reuse ? pool_key(*current, request) : std::string();
     // One way in after the other: what is kept of a later one must not win over a login of the client's own.
     if (std::optional<ServerConnection> kept = reuse ? take_idle(key) : std::nullopt) {
       server_.emplace(*std::move(kept));
@@ -159,7 +162,7 @@ asio::awaitable<std::optional<ServerFailure>> Session::connect(const ClientIdent
       co_return std::nullopt;
     }
     const Clock::time_point began = Clock::now();
-    auto opened = co_await open_server_connection(snapshot_, std::move(request), give_up_at);
+    auto opened = co_await open_server_connection(current, std::move(request), give_up_at);
     if (auto* connection = std::get_if<ServerConnection>(&opened)) {
       connection->pool_key = std::move(key);
       server_.emplace(std::move(*connection));
@@ -170,7 +173,7 @@ asio::awaitable<std::optional<ServerFailure>> Session::connect(const ClientIdent
     failure = std::get<ServerFailure>(std::move(opened));
     worker_.metrics().count(metric::server_connection_failures_total, label, connect_failure(failure->kind));
     log::warning("server connection failed", {{"session", id().value()},
-                                              {"server", snapshot_->server_name(server)},
+                                              {"server", current->server_name(server)},
                                               {"user", tag_.user},
                                               {"reason", failure->reason}});
     // One that was not given its whole time has not failed.

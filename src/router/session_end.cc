@@ -96,7 +96,7 @@ asio::awaitable<void> Session::give_server_back(RelayEnd end) {
   if (tracker_ && tracker_->owes_answer() && !connection.secret.empty()) {
     // A named target: GCC 12 destroys the strings of a braced temporary twice.
     CancelTarget target{connection.server, connection.process_id, connection.secret};
-    (void)co_await send_cancel(snapshot_, std::move(target), snapshot_->options().cancel_wait_timeout);
+    (void)co_await send_cancel(server_snapshot_, std::move(target), snapshot_->options().cancel_wait_timeout);
   }
   const bool at_rest = !tracker_ || tracker_->ready_for_reset();
   if (!at_rest || connection.pool_key.empty() || !wanted(connection.server)) co_return;
@@ -104,7 +104,7 @@ asio::awaitable<void> Session::give_server_back(RelayEnd end) {
           co_await reset_server(snapshot_, connection, tracker_ ? tracker_->transaction_status() : 'I')) {
     worker_.metrics().count(telemetry::metric::server_resets_total, label, telemetry::ResetResult::Failed);
     log::info("server connection closed", {{"session", id().value()},
-                                           {"server", snapshot_->server_name(connection.server)},
+                                           {"server", server_snapshot_->server_name(connection.server)},
                                            {"reason", *problem}});
     co_return;
   }
@@ -121,8 +121,8 @@ bool Session::wanted(ServerId server) const {
   if (server != kPrimary && shared.admission.draining(policy::ReplicaId(server.value()))) return false;
   const auto& now = worker_.snapshot()->servers;
   const auto there = now.find(server);
-  const auto before = snapshot_->servers.find(server);
-  return there != now.end() && before != snapshot_->servers.end() &&
+  const auto before = server_snapshot_->servers.find(server);
+  return there != now.end() && before != server_snapshot_->servers.end() &&
          there->second.target == before->second.target;
 }
 
@@ -134,7 +134,7 @@ void Session::log_end(RelayEnd end) {
              {"user", tag_.user},
              {"database", tag_.database},
              {"class", snapshot_->class_name(tag_.priority)},
-             {"server", snapshot_->server_name(server_->server)},
+             {"server", server_snapshot_->server_name(server_->server)},
              {"reason", stop_reason_ ? std::string_view(stop_reason_->message) : reason_of(end)},
              {"queries", meter_.queries()},
              {"seconds", lifetime.count()}});

@@ -42,7 +42,7 @@ admin::ConnectionRow Session::client_row(admin::WallTime now) const {
   }
   row.priority_class = snapshot_->class_name(tag_.priority);
   row.host = tag_.host;
-  if (server_) row.replica = snapshot_->server_name(server_->server);
+  if (server_) row.replica = server_snapshot_->server_name(server_->server);
   return row;
 }
 
@@ -67,7 +67,7 @@ std::optional<admin::ConnectionRow> Session::server_row(admin::WallTime now) con
   row.application_name = application_name_;
   row.priority_class = snapshot_->class_name(tag_.priority);
   row.host = tag_.host;
-  row.replica = snapshot_->server_name(server_->server);
+  row.replica = server_snapshot_->server_name(server_->server);
   return row;
 }
 
