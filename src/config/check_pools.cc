@@ -65,7 +65,7 @@ void check_classes(const Config& config, Reporter& reporter) {
                            " is a watermark of 0: what this class borrows never goes back",
                        "raise return_ratio or saturation");
   }
-  if (target_sum > config.replicas.size() && !config.replicas.empty())
+  if (target_sum > config.replicas.size() && !config.replicas.empty() && !finds_replicas(config))
     reporter.error("classes",
                    "the targets add up to " + std::to_string(target_sum) + ", and there are " +
                        std::to_string(config.replicas.size()) + " replicas",
@@ -74,7 +74,7 @@ void check_classes(const Config& config, Reporter& reporter) {
 }
 
 void check_servers(const Config& config, Reporter& reporter) {
-  if (config.replicas.empty())
+  if (config.replicas.empty() && !finds_replicas(config))
     reporter.error("replicas", "no replica is listed", "replicas: [host:5432, ...]");
   check_unique_names(config.replicas, "replicas", reporter);
   std::map<std::pair<std::string_view, std::uint32_t>, std::size_t> seen;
@@ -89,9 +89,6 @@ void check_servers(const Config& config, Reporter& reporter) {
     if (config.primary && config.primary->name == replica.name && config.primary->host != replica.host)
       reporter.error(path + ".name", "\"" + replica.name + "\" is the name of the primary already");
   }
-  if (config.primary && !config.primary->pool.empty())
-    reporter.error("primary.pool", "the primary is in no pool",
-                   "list it under replicas too if sessions may be assigned to it");
 }
 
 bool is_unconditional(const ClassRule& rule) {
@@ -126,7 +123,7 @@ void check_databases(const Config& config, Reporter& reporter) {
   for (std::size_t i = 0; i < config.databases.size(); ++i) {
     const Database& database = config.databases[i];
     const std::string path = indexed("databases", i);
-    if (database.target == Target::Primary && !config.primary)
+    if (database.target == Target::Primary && !has_primary(config))
       reporter.error(path + ".target", "there is no primary", "primary: host:5432");
     if (database.name == "sluice" || database.name == "pgbouncer")
       reporter.error(path + ".name", "\"" + database.name + "\" is the admin console");

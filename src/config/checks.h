@@ -12,5 +12,6 @@ void check_authentication(const Config&, Reporter&);  // ways in, and the way on
 void check_tls(const Config&, Reporter&);
 void check_limits(const Config&, Reporter&);     // numbers that make no sense together
 void check_measuring(const Config&, Reporter&);  // round trips, and who is to use them
+void check_cluster(const Config&, Reporter&);    // several primaries, Patroni, DNS
 
 }  // namespace sluice::config

@@ -93,10 +93,11 @@ void complete(Config& config, const Reporter& reporter) {
   for (std::string* const path :
        {&options.auth_file, &options.auth_password_file, &options.server_password_file,
         &options.health_check_password_file, &options.client_tls_cert_file, &options.client_tls_key_file,
-        &options.client_tls_ca_file, &options.server_tls_cert_file, &options.server_tls_key_file})
+        &options.client_tls_ca_file, &options.server_tls_cert_file, &options.server_tls_key_file,
+        &options.patroni_tls_cert_file, &options.patroni_tls_key_file})
     *path = path_from(config.path, *path);
-  if (options.server_tls_ca_file != "system")
-    options.server_tls_ca_file = path_from(config.path, options.server_tls_ca_file);
+  for (std::string* const path : {&options.server_tls_ca_file, &options.patroni_tls_ca_file})
+    if (*path != "system") *path = path_from(config.path, *path);
 
   if (!reporter.given("listeners") || reporter.given("listen_addr") || reporter.given("listen_port")) {
     for (const std::string& address : options.listen_addr) {
@@ -113,6 +114,16 @@ void complete(Config& config, const Reporter& reporter) {
     if (replica.name.empty()) replica.name = host_and_port(replica.host, replica.port);
   if (config.primary && config.primary->name.empty())
     config.primary->name = host_and_port(config.primary->host, config.primary->port);
+  for (Server& candidate : config.primary_candidates) {
+    // One that is a replica too is known by one name.
+    const auto replica =
+        std::find_if(config.replicas.begin(), config.replicas.end(), [&](const Server& each) {
+          return each.host == candidate.host && each.port == candidate.port && each.discover == Discover::Off;
+        });
+    if (!candidate.name.empty()) continue;
+    candidate.name =
+        replica == config.replicas.end() ? host_and_port(candidate.host, candidate.port) : replica->name;
+  }
 
   if (!reporter.given("classes")) config.classes = usual_classes(config.replicas.size());
   if (options.default_class.empty() && !config.classes.empty())
@@ -139,6 +150,10 @@ void read_secret_files(Config& config, Reporter& reporter) {
     look_at_file("server_tls_ca_file", options.server_tls_ca_file, false, reporter);
   look_at_file("server_tls_cert_file", options.server_tls_cert_file, false, reporter);
   look_at_file("server_tls_key_file", options.server_tls_key_file, true, reporter);
+  if (options.patroni_tls_ca_file != "system")
+    look_at_file("patroni_tls_ca_file", options.patroni_tls_ca_file, false, reporter);
+  look_at_file("patroni_tls_cert_file", options.patroni_tls_cert_file, false, reporter);
+  look_at_file("patroni_tls_key_file", options.patroni_tls_key_file, true, reporter);
 }
 
 }  // namespace sluice::config

@@ -32,6 +32,7 @@ struct Listener {
 };
 struct Server {
 #include "config/tables/server.def"
+  std::string hostaddr{};  // numeric address behind `host` that was found for it; "": host is looked up
 };
 struct PriorityClass {
 #include "config/tables/priority_class.def"
@@ -72,9 +73,11 @@ struct Passwords {
 struct Config {
   std::string path;  // file it came from
   Options options;
-  std::vector<Listener> listeners;     // at least one; those of listen_addr and listen_port first
-  std::vector<Server> replicas;        // order decides ties
-  std::optional<Server> primary;       // present where any database has target: primary
+  std::vector<Listener> listeners;  // at least one; those of listen_addr and listen_port first
+  std::vector<Server> replicas;     // order decides ties
+  std::optional<Server> primary;    // the one that is named
+  std::vector<Server>
+      primary_candidates;              // where several are: the one that is not in recovery is the primary
   std::vector<PriorityClass> classes;  // highest first, at least one
   std::vector<ClassRule> rules;        // first match wins, else options.default_class (never empty here)
   std::vector<OriginHost> hosts;       //
@@ -83,6 +86,11 @@ struct Config {
   std::vector<UserEntry> users;  // sorted by name, names unique
   Passwords passwords;
 };
+
+// Whether servers come and go by themselves: Patroni or DNS tells which replicas there are.
+bool finds_replicas(const Config&);
+// Whether there is a way to a primary: one is named, or it is found among several.
+bool has_primary(const Config&);
 
 // Never throws and never crashes, whatever the file holds: files over kFileBytesMax, nested deeper than
 // kDepthMax or with aliases are problems like any other. Reads the file, auth_file and the password files.

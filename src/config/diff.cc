@@ -39,8 +39,8 @@ class Differ {
   std::vector<Change> changes_;
 };
 
-std::vector<Server> as_list(const std::optional<Server>& primary) {
-  return primary ? std::vector<Server>{*primary} : std::vector<Server>{};
+std::vector<Server> primaries(const Config& config) {
+  return config.primary ? std::vector<Server>{*config.primary} : config.primary_candidates;
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ std::vector<Change> diff(const Config& from, const Config& to) {
     if (field.secrecy == Secrecy::Secret) before = after = "***";
     differ.add(std::string(field.key), std::move(before), std::move(after), field.apply);
   }
-  differ.compare_list("primary", as_list(from.primary), as_list(to.primary));
+  differ.compare_list("primary", primaries(from), primaries(to));
   differ.compare_list("replicas", from.replicas, to.replicas);
   differ.compare_list("databases", from.databases, to.databases);
   differ.compare_list("classes", from.classes, to.classes);

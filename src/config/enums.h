@@ -21,6 +21,7 @@ enum class SslMode { Disable, Allow, Prefer, Require, VerifyCa, VerifyFull };
 enum class TlsUse { Any, Required, Off };
 enum class Target { Replicas, Primary };
 enum class NoReplica { Refuse, Wait };
+enum class Discover { Off, Dns };
 enum class LogLevel { Debug, Info, Warning, Error };
 enum class LogFormat { KeyValue, Json };
 enum class TlsProtocols { Secure, Tls12, Tls13 };
@@ -77,6 +78,11 @@ template <>
 struct EnumWords<NoReplica> {
   static constexpr std::array words = {Words<NoReplica>{"refuse", NoReplica::Refuse},
                                        Words<NoReplica>{"wait", NoReplica::Wait}};
+};
+template <>
+struct EnumWords<Discover> {
+  static constexpr std::array words = {Words<Discover>{"off", Discover::Off},
+                                       Words<Discover>{"dns", Discover::Dns}};
 };
 template <>
 struct EnumWords<LogLevel> {

@@ -89,7 +89,9 @@ std::span<const Field<HbaRule>> fields_of<HbaRule>() {
 
 std::span<const ListKey> list_keys() {
   static constexpr ListKey kKeys[] = {
-      {"primary", Apply::OnReload, "The server that takes writes: host:port, or the keys below."},
+      {"primary", Apply::OnReload,
+       "The server that takes writes: host:port, or the keys below. A list of servers: the one of them "
+       "that is not in recovery."},
       {"replicas", Apply::OnReload,
        "Servers that sessions are assigned to: host:port, or the keys below. Ties go to the earlier."},
       {"databases", Apply::OnReload,

@@ -112,6 +112,7 @@ using SslMode = Choice<config::SslMode>;
 using TlsUse = Choice<config::TlsUse>;
 using Target = Choice<config::Target>;
 using NoReplica = Choice<config::NoReplica>;
+using Discover = Choice<config::Discover>;
 using LogLevel = Choice<config::LogLevel>;
 using LogFormat = Choice<config::LogFormat>;
 using TlsProtocols = Choice<config::TlsProtocols>;

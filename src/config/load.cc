@@ -32,6 +32,7 @@ LoadOutcome load_text(std::string_view yaml, const std::string& path) {
     check_tls(*config, reporter);
     check_limits(*config, reporter);
     check_measuring(*config, reporter);
+    check_cluster(*config, reporter);
     // The policy core judges for itself what it is given; what it refuses and we did not would end the
     // router.
     const std::optional<std::string> refused = policy::problem_of(pool_config(*config));
@@ -42,6 +43,16 @@ LoadOutcome load_text(std::string_view yaml, const std::string& path) {
   return outcome;
 }
 
+bool finds_replicas(const Config& config) {
+  return !config.options.patroni_urls.empty() ||
+         std::any_of(config.replicas.begin(), config.replicas.end(),
+                     [](const Server& replica) { return replica.discover != Discover::Off; });
+}
+
+bool has_primary(const Config& config) {
+  return config.primary || !config.primary_candidates.empty() || !config.options.patroni_urls.empty();
+}
+
 policy::PoolConfig pool_config(const Config& config) {
   policy::PoolConfig pools;
   pools.policy = config.options.policy;
@@ -50,8 +61,9 @@ policy::PoolConfig pool_config(const Config& config) {
   for (const PriorityClass& each : config.classes)
     pools.classes.push_back({each.name, each.saturation, each.return_ratio, each.floor, each.target});
   for (const Server& replica : config.replicas)
-    pools.replicas.push_back(
-        {replica.name, replica.pool.empty() ? std::nullopt : std::optional<std::string>(replica.pool)});
+    pools.replicas.push_back({replica.name,
+                              replica.pool.empty() ? std::nullopt : std::optional<std::string>(replica.pool),
+                              replica.weight});
   return pools;
 }
 

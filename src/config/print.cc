@@ -22,6 +22,7 @@ std::string effective_values(const Config& config) {
   append_effective_options(out, config.options);
   out += "\n";
   if (config.primary) out += "primary: " + print_record(*config.primary) + "\n";
+  if (!config.primary_candidates.empty()) append_list(out, "primary", config.primary_candidates);
   append_list(out, "replicas", config.replicas);
   append_list(out, "databases", config.databases);
   append_list(out, "classes", config.classes);

@@ -45,6 +45,14 @@ void read_item(const Node& node, const std::string& path, Server& server, Report
 
 namespace {
 
+// One server, or a list of those that may be it. A list of one names it as surely as no list does.
+void read_primary(const Node& value, const std::string& key, Config& config, Reporter& reporter) {
+  if (value.kind == Node::Kind::List && value.items.size() != 1)
+    return read_list(value, key, config.primary_candidates, reporter);
+  const Node& one = value.kind == Node::Kind::List ? value.items.front() : value;
+  if (one.kind != Node::Kind::Null) read_item(one, key, config.primary.emplace(), reporter);
+}
+
 bool read_list_key(const Node::Entry& entry, Config& config, Reporter& reporter) {
   const std::string& key = entry.key;
   const Node& value = entry.value;
@@ -56,7 +64,7 @@ bool read_list_key(const Node::Entry& entry, Config& config, Reporter& reporter)
   if (key == "databases") return read_list(value, key, config.databases, reporter), true;
   if (key == "hba") return read_list(value, key, config.hba, reporter), true;
   if (key == "primary") {
-    if (value.kind != Node::Kind::Null) read_item(value, key, config.primary.emplace(), reporter);
+    read_primary(value, key, config, reporter);
     return true;
   }
   return false;
