@@ -46,6 +46,9 @@ struct OriginHost {
 struct Database {
 #include "config/tables/database.def"
 };
+struct UserSettings {
+#include "config/tables/user.def"
+};
 struct HbaRule {
 #include "config/tables/hba_rule.def"
 };
@@ -82,6 +85,7 @@ struct Config {
   std::vector<ClassRule> rules;        // first match wins, else options.default_class (never empty here)
   std::vector<OriginHost> hosts;       //
   std::vector<Database> databases;     // at least one; where none is listed "*" with target replicas
+  std::vector<UserSettings> user_settings;  // the key `users`; first match wins
   std::vector<HbaRule> hba;      // first match wins, no match is reject; from auth_type where none is listed
   std::vector<UserEntry> users;  // sorted by name, names unique
   Passwords passwords;

@@ -57,6 +57,7 @@ std::vector<Change> diff(const Config& from, const Config& to) {
   differ.compare_list("primary", primaries(from), primaries(to));
   differ.compare_list("replicas", from.replicas, to.replicas);
   differ.compare_list("databases", from.databases, to.databases);
+  differ.compare_list("users", from.user_settings, to.user_settings);
   differ.compare_list("classes", from.classes, to.classes);
   differ.compare_list("rules", from.rules, to.rules);
   differ.compare_list("hosts", from.hosts, to.hosts);

@@ -20,6 +20,9 @@ enum class AuthMethod { Reject, Trust, Cert, Md5, ScramSha256, Passthrough };
 enum class SslMode { Disable, Allow, Prefer, Require, VerifyCa, VerifyFull };
 enum class TlsUse { Any, Required, Off };
 enum class Target { Replicas, Primary };
+// How long a client keeps a server connection. Inherited: as the more general place says.
+enum class PoolMode { Session, Transaction };
+enum class PoolModeOf { Inherited, Session, Transaction };
 enum class NoReplica { Refuse, Wait };
 enum class Discover { Off, Dns };
 enum class LogLevel { Debug, Info, Warning, Error };
@@ -73,6 +76,17 @@ template <>
 struct EnumWords<Target> {
   static constexpr std::array words = {Words<Target>{"replicas", Target::Replicas},
                                        Words<Target>{"primary", Target::Primary}};
+};
+template <>
+struct EnumWords<PoolMode> {
+  static constexpr std::array words = {Words<PoolMode>{"session", PoolMode::Session},
+                                       Words<PoolMode>{"transaction", PoolMode::Transaction}};
+};
+template <>
+struct EnumWords<PoolModeOf> {
+  static constexpr std::array words = {Words<PoolModeOf>{"inherited", PoolModeOf::Inherited},
+                                       Words<PoolModeOf>{"session", PoolModeOf::Session},
+                                       Words<PoolModeOf>{"transaction", PoolModeOf::Transaction}};
 };
 template <>
 struct EnumWords<NoReplica> {

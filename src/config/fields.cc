@@ -79,6 +79,14 @@ std::span<const Field<Database>> fields_of<Database>() {
   return table;
 }
 template <>
+std::span<const Field<UserSettings>> fields_of<UserSettings>() {
+  using Record = UserSettings;
+  static const Field<UserSettings> table[] = {
+#include "config/tables/user.def"
+  };
+  return table;
+}
+template <>
 std::span<const Field<HbaRule>> fields_of<HbaRule>() {
   using Record = HbaRule;
   static const Field<HbaRule> table[] = {
@@ -96,6 +104,10 @@ std::span<const ListKey> list_keys() {
        "Servers that sessions are assigned to: host:port, or the keys below. Ties go to the earlier."},
       {"databases", Apply::OnReload,
        "Databases that clients may connect to. Without this list: any, on the replicas."},
+      {"users", Apply::OnReload,
+       "What holds for some users alone: the first entry that names the user. Who may log in is for "
+       "auth_file "
+       "and hba to say."},
       {"classes", Apply::OnReload,
        "Priority classes, highest first. Without this list: premium and freemium."},
       {"rules", Apply::OnReload,

@@ -55,6 +55,8 @@ std::span<const Field<OriginHost>> fields_of<OriginHost>();
 template <>
 std::span<const Field<Database>> fields_of<Database>();
 template <>
+std::span<const Field<UserSettings>> fields_of<UserSettings>();
+template <>
 std::span<const Field<HbaRule>> fields_of<HbaRule>();
 
 // The keys of the top level that hold records.

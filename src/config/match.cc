@@ -138,4 +138,20 @@ const Database* find_database(const Config& config, std::string_view name) {
   return any;
 }
 
+const UserSettings* find_user_settings(const Config& config, std::string_view user) {
+  const auto found = std::find_if(config.user_settings.begin(), config.user_settings.end(),
+                                  [&](const UserSettings& s) { return matches_any(s.name, user); });
+  return found == config.user_settings.end() ? nullptr : &*found;
+}
+
+PoolMode pool_mode_of(const Config& config, const Database& database, std::string_view user) {
+  const UserSettings* const settings = find_user_settings(config, user);
+  for (const PoolModeOf mode :
+       {settings != nullptr ? settings->pool_mode : PoolModeOf::Inherited, database.pool_mode}) {
+    if (mode == PoolModeOf::Session) return PoolMode::Session;
+    if (mode == PoolModeOf::Transaction) return PoolMode::Transaction;
+  }
+  return config.options.pool_mode;
+}
+
 }  // namespace sluice::config

@@ -44,6 +44,11 @@ bool uses_roles(const Config&);
 // name, else the one with the longest network around the address, the first of equals. nullptr: unknown host.
 const OriginHost* find_host(const Config&, const ClientFacts&, std::string_view requested_host = {});
 
+// The first entry of `users` that names the user; nullptr: none does.
+const UserSettings* find_user_settings(const Config&, std::string_view user);
+// That of the user, else of the database, else the general one. `database` is an entry of config.databases.
+PoolMode pool_mode_of(const Config&, const Database& database, std::string_view user);
+
 // The entry with that name, else the entry "*". nullptr: there is no such database.
 const Database* find_database(const Config&, std::string_view name);
 

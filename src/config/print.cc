@@ -25,6 +25,7 @@ std::string effective_values(const Config& config) {
   if (!config.primary_candidates.empty()) append_list(out, "primary", config.primary_candidates);
   append_list(out, "replicas", config.replicas);
   append_list(out, "databases", config.databases);
+  append_list(out, "users", config.user_settings);
   append_list(out, "classes", config.classes);
   append_list(out, "rules", config.rules);
   append_list(out, "hosts", config.hosts);

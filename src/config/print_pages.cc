@@ -16,6 +16,7 @@ constexpr Section kSections[] = {
      "replicas:\n  - 10.0.0.11:5432\n  - 10.0.0.12:5432\n  - {name: r3, host: 10.0.0.13, port: 5432}\n"},
     {"databases",
      "#databases:\n#  - {name: app_rw, target: primary, server_database: app}\n#  - {name: \"*\"}\n"},
+    {"users", "#users:\n#  - {name: [web, \"job-*\"], pool_mode: transaction}\n"},
     {"classes",
      "#classes:\n#  - {name: premium, saturation: 10, return_ratio: 0.60, floor: 0, target: 2}\n"
      "#  - {name: freemium, saturation: 10, return_ratio: 0.80, floor: 1, target: 2, max_sessions: 200}\n"},
@@ -45,6 +46,7 @@ template <class Use>
 void with_record_of(std::string_view key, const Use& use) {
   if (key == "primary" || key == "replicas") return use.template operator()<Server>();
   if (key == "databases") return use.template operator()<Database>();
+  if (key == "users") return use.template operator()<UserSettings>();
   if (key == "classes") return use.template operator()<PriorityClass>();
   if (key == "rules") return use.template operator()<ClassRule>();
   if (key == "hosts") return use.template operator()<OriginHost>();

@@ -62,6 +62,7 @@ bool read_list_key(const Node::Entry& entry, Config& config, Reporter& reporter)
   if (key == "rules") return read_list(value, key, config.rules, reporter), true;
   if (key == "hosts") return read_list(value, key, config.hosts, reporter), true;
   if (key == "databases") return read_list(value, key, config.databases, reporter), true;
+  if (key == "users") return read_list(value, key, config.user_settings, reporter), true;
   if (key == "hba") return read_list(value, key, config.hba, reporter), true;
   if (key == "primary") {
     read_primary(value, key, config, reporter);

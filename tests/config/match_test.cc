@@ -138,6 +138,22 @@ TEST(Databases, AnExactNameGoesBeforeTheStarWhereverItStands) {
   EXPECT_EQ(find_database(config, "*"), &config.databases[0]);
 }
 
+TEST(PoolMode, IsTheUsersThenTheDatabasesThenTheGeneralOne) {
+  Config config;
+  config.databases.resize(2);
+  config.databases[0].pool_mode = PoolModeOf::Transaction;
+  config.user_settings.resize(2);
+  config.user_settings[0].name = {"report-*"};
+  config.user_settings[0].pool_mode = PoolModeOf::Session;
+  config.user_settings[1].name = {"web"};
+  EXPECT_EQ(pool_mode_of(config, config.databases[0], "report-1"), PoolMode::Session);
+  EXPECT_EQ(pool_mode_of(config, config.databases[0], "web"), PoolMode::Transaction);
+  EXPECT_EQ(pool_mode_of(config, config.databases[0], "other"), PoolMode::Transaction);
+  EXPECT_EQ(pool_mode_of(config, config.databases[1], "web"), PoolMode::Session);
+  config.options.pool_mode = PoolMode::Transaction;
+  EXPECT_EQ(pool_mode_of(config, config.databases[1], "web"), PoolMode::Transaction);
+}
+
 TEST(Hba, TheFirstThatMatchesWinsAndNoneRefuses) {
   Config config;
   config.hba.resize(3);
