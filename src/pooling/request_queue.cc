@@ -1,5 +1,6 @@
 #include "pooling/request_queue.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -66,6 +67,19 @@ void RequestQueue::drop_copy_ends() noexcept {
   }
 }
 
+bool RequestQueue::contains(RequestKind kind) const noexcept {
+  return std::any_of(entries_.begin() + static_cast<std::ptrdiff_t>(first_), entries_.end(),
+                     [&](const Entry& entry) { return entry.kind == kind; });
+}
+
+bool RequestQueue::only_plain_behind_front() const noexcept {
+  for (std::size_t i = first_ + 1; i < entries_.size(); ++i) {
+    const RequestKind kind = entries_[i].kind;
+    if (kind != RequestKind::Plain && !(kind == RequestKind::Sync && i + 1 == entries_.size())) return false;
+  }
+  return true;
+}
+
 void RequestQueue::skip_to_sync(std::vector<Entry>& skipped) {
   while (!empty() && front().kind != RequestKind::Sync) {
     count(front(), -1);
@@ -75,13 +89,14 @@ void RequestQueue::skip_to_sync(std::vector<Entry>& skipped) {
   drop_copy_ends();
 }
 
-bool RequestQueue::on_copy_in() {
+bool RequestQueue::on_copy_in(std::uint32_t& syncs_dropped) {
   if (empty() || front().kind == RequestKind::Sync) return false;
   if (front().count > 1) return true;
   std::size_t index = first_ + 1;
   while (index < entries_.size()) {
     Entry& entry = entries_[index];
     if (entry.kind == RequestKind::Sync) {
+      ++syncs_dropped;
       remove(index);
       continue;
     }

@@ -54,9 +54,10 @@ struct RequestDetail {
   PinReason reason = PinReason::Set;               // of a refusal
   std::vector<SqlStep> steps;                      // of an Execute or Query
   std::size_t next_step = 0;                       // whose tag is to come
+  bool truncated = false;                          // of a Query: there is more in it than was looked at
+  std::uint32_t completions = 0;                   // of a Query
   std::unique_ptr<ClientNames> names;              // before a step that forgot all of them
   std::vector<ServerStatements::Entry> on_server;  // likewise, most recently used first
-  bool guard_on_server = false;
 };
 
 // The requests that the server has not answered, oldest first; runs of plain ones are one entry.
@@ -87,12 +88,16 @@ class RequestQueue {
   bool earlier_special() const noexcept { return special_count_ > 0 && ready_since_special_; }
   std::size_t special_count() const noexcept { return special_count_; }
 
+  bool contains(RequestKind kind) const noexcept;
+  // Behind the front comes at most plain ones and then one Sync, the last entry.
+  bool only_plain_behind_front() const noexcept;
+
   // Takes out all up to the first Sync, which stays: what an error in the extended protocol makes the server
   // skip. `skipped` gets them in order.
   void skip_to_sync(std::vector<Entry>& skipped);
   // The front's COPY FROM STDIN begins: Syncs sent into it are dropped by the server. True when the COPY's
   // end has been sent, too.
-  bool on_copy_in();
+  bool on_copy_in(std::uint32_t& syncs_dropped);
   void clear() noexcept;
 
   bool check_invariant() const noexcept;

@@ -30,10 +30,10 @@ void ServerStatements::insert(StatementPtr statement) {
   index_[key] = used_.begin();
 }
 
-StatementPtr ServerStatements::take_victim() {
-  if (used_.size() < statements_max_) return nullptr;
-  StatementPtr victim = std::move(used_.back().statement);
-  index_.erase(victim.get());
+std::optional<ServerStatements::Entry> ServerStatements::take_victim() {
+  if (used_.size() < statements_max_) return std::nullopt;
+  Entry victim = std::move(used_.back());
+  index_.erase(victim.statement.get());
   used_.pop_back();
   return victim;
 }

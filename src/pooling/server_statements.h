@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -39,14 +40,15 @@ class ServerStatements {
   bool touch(const Statement& statement) noexcept;
   Entry* find(const Statement& statement) noexcept;
   void insert(StatementPtr statement);
-  // The one to close before one more is inserted; nullptr when there is room.
-  StatementPtr take_victim();
+  // The one to close before one more is inserted; nothing when there is room.
+  std::optional<Entry> take_victim();
   // Puts an entry back that was taken, as the least recently used one.
   void restore(Entry entry);
   void erase(const Statement& statement) noexcept;
   std::vector<Entry> entries() const { return {used_.begin(), used_.end()}; }
 
   const std::size_t statements_max_;
+  Bytes replay_;        // the batch under way, while it might have to be sent again
   bool guard_ = false;  // the guard is prepared
   std::uint64_t unnamed_owner_ =
       0;        // the session whose unnamed statement is there, or that left none; 0: nobody

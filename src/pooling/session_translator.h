@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "pooling/client_names.h"
+#include "pooling/message_cursor.h"
 #include "pooling/pieces.h"
 #include "pooling/pin_reason.h"
 #include "pooling/request_queue.h"
@@ -18,7 +19,6 @@
 #include "pooling/settings.h"
 #include "pooling/sql_facts.h"
 #include "pooling/statement.h"
-#include "protocol/header_walker.h"
 
 namespace sluice::pooling {
 
@@ -153,6 +153,11 @@ class SessionTranslator {
   bool check_invariant() const noexcept;
 
  private:
+  static constexpr std::size_t kListensMax =
+      1000;  // of one transaction; more are dropped with the session's pin
+  static constexpr std::size_t kPortalsMax =
+      64;  // with steps; more of them run without their effect on names
+
   // What take() ate: a piece of a message's body; type 0: nothing for an observer.
   struct Taken {
     char type = 0;
@@ -175,62 +180,78 @@ class SessionTranslator {
   enum class Recovery : std::uint8_t { None, AwaitsReady };
   struct Portal {
     std::string name;
-    std::vector<SqlStep> steps;
+    SqlStep step;
   };
   struct Unnamed {
     bool present = false;
-    Bytes body;  // as Statement::body(), of what was sent
-    SqlFacts facts;
+    Bytes body{};  // as Statement::body(), of what was sent
+    SqlFacts facts{};
   };
 
   // translate_client.cc: the client's bytes, message by message.
   void resume(Pieces& out);
   Taken take(ByteView& bytes, Pieces& out);
-  std::size_t bytes_wanted(char type, std::uint32_t body_bytes) const noexcept;
-  static bool names_at_hand(char type, ByteView body) noexcept;
+  Taken take_body(ByteView& bytes, Pieces& out);
+  bool at_hand(char type, std::uint32_t body_bytes, ByteView body) const noexcept;
+  void process_head(Pieces& out);
   bool process(const Message& message, Pieces& out);
   bool may_go_on() const noexcept;
+  void push(RequestKind kind, RequestQueue::Detail detail = nullptr);
+  void push_plain();
+  void push_unnamed_parse();
   void send(const Message& message, Pieces& out);
-  void send_renamed(const Message& message, std::string_view name, Pieces& out);
+  void send_renamed(const Message& message, std::string_view old_name, std::string_view name, Pieces& out);
   void send_parse(std::string_view name, ByteView body, Pieces& out);
   void send_close(std::string_view name, Pieces& out);
-  void push(RequestKind kind, RequestQueue::Detail detail = nullptr);
 
   // translate_statements.cc: false when the message is to be held.
   bool on_parse(const Message& message, Pieces& out);
-  bool on_named_parse(const Message& message, std::string_view name, Pieces& out);
-  bool on_unnamed_parse(const Message& message, Pieces& out);
+  bool on_named_parse(const Message& message, std::string_view name, ByteView body, Pieces& out);
+  bool on_unnamed_parse(const Message& message, ByteView body, Pieces& out);
   bool on_large_parse(const Message& message, std::string_view name, PinReason reason, Pieces& out);
   bool on_bind(const Message& message, Pieces& out);
   bool on_describe(const Message& message, Pieces& out);
   bool on_close(const Message& message, Pieces& out);
   bool on_execute(const Message& message, Pieces& out);
-  bool on_query(const Message& message, Pieces& out);
+  bool send_foreign(const Message& message, std::string_view name, Pieces& out);
   bool provide(const StatementPtr& statement, Pieces& out);
   bool provide_unnamed(Pieces& out);
   void provide_guard(Pieces& out);
-  void prepare(const StatementPtr& statement, Pieces& out);
-  void refuse(RequestKind kind, PinReason reason, Pieces& out);
+  void remove_guard(Pieces& out);
+  void make_room(const StatementPtr& statement, Pieces& out);
+  void unnamed_gone() noexcept;
+  std::uint32_t scope();
 
-  // effects.cc: what statements do to the session.
+  // translate_sql.cc: what texts do to the session.
+  bool on_query(const Message& message, Pieces& out);
+  bool on_query_of_interest(const Message& message, const SqlFacts& facts, Pieces& out);
   std::optional<PinReason> refusal(const SqlFacts& facts) const;
-  std::optional<Bytes> replacement(const SqlFacts& facts) const;
-  void apply(const SqlFacts& facts);
-  void begin_step(const SqlStep& step, RequestDetail& detail);
-  void on_tag(std::string_view tag, RequestDetail* detail);
-  void undo(RequestQueue::Entry& entry);
+  void refuse(RequestKind kind, PinReason reason, Pieces& out);
+  std::string_view replacement(const SqlFacts& facts) const;
+  void apply(const SqlFacts& facts, bool replaced);
+  void add_portal(std::string_view name, const SqlFacts& facts, bool replaced);
+  void drop_portal(std::string_view name);
   void forget_all_names();
+  void begin_step(const SqlStep& step, RequestDetail& detail, Pieces& out);
+  void on_tag(std::string_view tag, RequestDetail* detail, bool begun);
+  void after_discard_all();
+  void undo(RequestQueue::Entry& entry);
   void settle_listens(char status);
 
   // translate_server.cc: the server's bytes.
-  void on_backend_message(char type, ByteView message, Pieces& to_client, Pieces& to_server);
-  void on_completion(char type, ByteView message, Pieces& to_client);
+  void on_streamed(char type);
+  void note_completion(char type) noexcept;
+  void note_error() noexcept;
+  void on_backend_message(ByteView message, Pieces& to_client, Pieces& to_server);
+  void on_completion(ByteView message, Pieces& to_client);
   void on_error(ByteView message, Pieces& to_client, Pieces& to_server);
+  void fail_batch();
   void on_ready(ByteView message, Pieces& to_client, Pieces& to_server);
-  Bytes client_error(ByteView message, const RequestDetail* detail);
+  void give(ByteView message, Pieces& to_client);
+  Bytes in_clients_words(ByteView error, const RequestDetail* detail);
 
   // stale_plan.cc
-  void begin_recording(const StatementPtr& statement, bool relied_on, bool describes);
+  bool begin_recording(const StatementPtr& statement, bool relied_on);
   void record(ByteView bytes);
   bool recover(ByteView error, Pieces& to_server);
   void forget_stale(ByteView error);
@@ -243,7 +264,7 @@ class SessionTranslator {
   ServerStatements* server_ = nullptr;
   ServerSettings* server_settings_ = nullptr;
 
-  protocol::HeaderWalker frontend_;
+  MessageCursor frontend_;
   Bytes head_;  // of a message that came in pieces and cannot be sent on yet
   Body body_ = Body::Forward;
   bool held_ = false;
@@ -251,24 +272,31 @@ class SessionTranslator {
   bool raw_frontend_ = false;  // Terminate, or what the server is to judge: nothing is looked at any more
   bool skipping_ = false;      // the server skips what comes up to a Sync that the client has not sent
   bool copy_in_ = false;       // the server reads COPY data
+  // As SessionTracker: Syncs that a COPY dropped; those that one which failed may have left for the server to
+  // answer; whether the front request has had an answer since the last ReadyForQuery.
+  std::uint32_t swallowed_syncs_ = 0;
+  std::uint32_t doubtful_syncs_ = 0;
+  bool answered_ = false;
 
   ClientNames names_;
   Unnamed unnamed_;
+  bool unnamed_replaced_ = false;   // its text is one of ours, for its step's sake
   bool unnamed_on_server_ = false;  // the server's unnamed statement, or its lack of one, is the client's
   bool large_unnamed_ = false;
-  std::vector<Portal> portals_;          // those whose statement has steps
+  std::vector<Portal> portals_;          // those whose statement has a step that acts when it is executed
   ClientNames::Entry* bound_ = nullptr;  // what the last Bind was of
   RequestQueue requests_;
+  SettingSetPtr scope_of_;  // the settings that scope_ was made for
+  std::uint32_t scope_ = 0;
 
   Replay replay_state_ = Replay::Unspoilt;
   Recovery recovery_ = Recovery::None;
   bool replay_relied_on_ = false;  // on a description of an earlier batch
   bool replay_describes_ = false;
-  Bytes replay_;
   StatementPtr replay_statement_;
   Bytes replay_error_;
 
-  protocol::HeaderWalker backend_;
+  MessageCursor backend_;
   Bytes backend_head_;  // of a message that came in pieces and is to be looked at
   bool backend_kept_ = false;
   bool raw_backend_ = false;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "pooling/sql_lexer.h"
 
 namespace sluice::pooling {
 
@@ -79,7 +81,8 @@ class ServerSettings {
 
  private:
   friend class ClientSettings;
-  void set(std::string key, std::string name, std::string value, bool reported);
+  void set(Setting setting);
+  void erase(std::string_view key);
 
   SettingsStore& store_;
   SettingSetPtr current_;
@@ -119,17 +122,19 @@ class ClientSettings {
   // The server has just what the client wants and the client knows what the server reports. O(1).
   bool in_step(const ServerSettings& server) const noexcept { return in_step_with_ == server.current_; }
   // One SELECT of set_config() calls that makes the server's settings the client's, or "" when they are. The
-  // row it gives has one value per call, for on_synced().
-  std::string sync_sql(const ServerSettings& server) const;
+  // row it gives has one value per call, for on_synced(); what the server reported meanwhile goes to
+  // ServerSettings::on_report() before.
+  std::string sync_sql(const ServerSettings& server);
   void on_synced(ServerSettings& server, std::span<const std::string> values);
   // ParameterStatus messages for what the client was told differently or not at all (in_hot_standby, for
-  // one).
+  // one). From here on they are in step.
   void append_told(Bytes& to_client, const ServerSettings& server);
 
   // A ParameterStatus that goes on to the client.
   void on_report(ServerSettings& server, std::string_view name, std::string_view value);
   // SET or RESET of `key` seen. False: it does not follow the client, so the session is to be pinned.
   bool on_set(std::string_view key);
+  bool on_reset(std::string_view key);
   bool follows(std::string_view key) const noexcept;
   // RESET ALL or DISCARD ALL seen.
   void on_reset_all(const ServerSettings& server);
@@ -137,34 +142,39 @@ class ClientSettings {
   // "" when no unreported setting was touched; else a SELECT of current_setting() calls.
   std::string read_sql() const;
   void on_read(ServerSettings& server, std::span<const std::string> values);
-  // The server is given back: what it has now is what the client wants.
+  // The server is given back, after on_read() where read_sql() asks for it: what it has is what the client
+  // wants.
   void on_hand_back(const ServerSettings& server);
 
   // What of the settings decides how a text is parsed: for StatementStore::scope().
   std::string parse_scope() const;
-  // How '...' reads a backslash: standard_conforming_strings is off.
-  bool backslash_escapes() const noexcept;
+  Backslash backslash() const noexcept { return backslash_; }
   const SettingSetPtr& wanted() const noexcept { return wanted_; }
+
+  static constexpr std::size_t kFollowedMax = 256;  // unreported settings of one client; SET of more pins
 
  private:
   struct Change {
     std::string key;
     std::string name;
-    const std::string* value;  // nullptr: the server's default
+    std::optional<std::string> value;  // none: the server's default
   };
   std::vector<Change> changes(const ServerSettings& server) const;
-  void want(std::string key, std::string name, std::string value, bool reported);
+  void want(Setting setting);
+  bool touch(std::string_view key);
+  bool reported(std::string_view key) const noexcept { return value_of(*told_, key) != nullptr; }
 
   SettingsStore& store_;
   const TrackedSettings& tracked_;
+  Backslash backslash_ = Backslash::Literal;  // standard_conforming_strings
   SettingSetPtr startup_;
   SettingSetPtr wanted_;
-  SettingSetPtr told_;  // reported settings as the client knows them
-  SettingSetPtr
-      in_step_with_;      // a server's set at the last hand-back or sync, while nothing has changed since
-  SettingSetPtr before_;  // wanted_ when a RESET was seen, until the server goes
+  SettingSetPtr told_;                // reported settings as the client knows them
+  SettingSetPtr in_step_with_;        // a server's set that was the client's, while it is
+  SettingSetPtr before_;              // wanted_ before a RESET, until the server goes
   std::vector<std::string> touched_;  // keys of unreported settings that may have changed
   std::vector<std::string> reset_;    // keys of startup settings that were RESET
+  std::vector<Change> running_;       // of the SELECT that on_synced() is to hear of
 };
 
 }  // namespace sluice::pooling

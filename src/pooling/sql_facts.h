@@ -15,8 +15,8 @@ enum class Target : std::uint8_t { Unsaid, Primary, Replica };
 // What a statement does that concerns pooling. Others are Other.
 enum class SqlAction : std::uint8_t {
   Other,
-  Begin,          // BEGIN, START TRANSACTION
-  Set,            // names[0]; RESET of one setting, too
+  Set,            // SET name, set_config('name', ..., false)
+  Reset,          // RESET name
   ResetAll,       // RESET ALL
   DiscardAll,     // DISCARD ALL
   DeallocateAll,  // DEALLOCATE ALL
@@ -42,12 +42,16 @@ struct SqlFacts {
   bool read_only_begin = false;    // begins with BEGIN or START TRANSACTION ... READ ONLY
   std::uint32_t statement_count = 0;
   bool truncated = false;      // there was more text than was looked at, or more steps than are kept
-  std::vector<SqlStep> steps;  // without Other and Begin, in order; at most kStepsMax
+  std::vector<SqlStep> steps;  // without Other, in order; at most kStepsMax
 
   static constexpr std::size_t kStepsMax = 32;
 
   // Nothing that pooling has to act upon.
   bool ordinary() const noexcept { return pins.empty() && steps.empty() && !truncated; }
+  // The one step of a text that has no other statement, else nullptr.
+  const SqlStep* only_step() const noexcept {
+    return statement_count == 1 && steps.size() == 1 ? &steps.front() : nullptr;
+  }
 };
 
 }  // namespace sluice::pooling

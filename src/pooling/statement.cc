@@ -24,13 +24,13 @@ std::string_view Statement::sql() const noexcept {
   return text.substr(0, text.find('\0'));
 }
 
-StatementPtr StatementStore::intern(ByteView body, std::uint32_t scope) {
+StatementPtr StatementStore::intern(ByteView body, std::uint32_t scope, Backslash backslash) {
   const auto found = statements_.find(Key{scope, as_text(body)});
   if (found != statements_.end()) return found->second;
   if (bytes_ >= std::max(sweep_at_, unused_bytes_max_)) sweep();
   const std::string_view text = as_text(body);
   auto made = std::make_shared<const Statement>(new_name(), Bytes(body.begin(), body.end()),
-                                                classify(text.substr(0, text.find('\0'))));
+                                                classify(text.substr(0, text.find('\0')), backslash));
   statements_.emplace(Key{scope, as_text(made->body())}, made);
   bytes_ += cost(*made);
   return made;

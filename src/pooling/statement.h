@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "pooling/sql_facts.h"
+#include "pooling/sql_lexer.h"
 
 namespace sluice::pooling {
 
@@ -55,7 +56,7 @@ class StatementStore {
       : store_(store), unused_bytes_max_(unused_bytes_max) {}
 
   // `body` as Statement::body(); well-formed (the text has its zero byte). `scope` as given by scope().
-  StatementPtr intern(ByteView body, std::uint32_t scope);
+  StatementPtr intern(ByteView body, std::uint32_t scope, Backslash backslash);
   // A number for a scope text; equal texts, equal numbers. At most kScopesMax are told apart at a time:
   // beyond it each call gives a number of its own, which costs sharing and nothing else.
   std::uint32_t scope(std::string_view text);

@@ -1,0 +1,270 @@
+#include "pooling/sql_classifier.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace sluice::pooling {
+namespace {
+
+// Words of a statement that are kept to tell its kind; of the rest only calls and INTO are looked at.
+constexpr std::size_t kHeadTokens = 24;
+
+// Collects the facts of one statement from its tokens.
+class StatementReader {
+ public:
+  explicit StatementReader(SqlFacts& facts) : facts_(&facts) {}
+
+  void token(const SqlToken& token) {
+    if (count_ < kHeadTokens) head_[count_] = token;
+    ++count_;
+    look_at_call(token);
+    if (previous_.word("into") && temporary_place(token)) facts_->pins.add(PinReason::TemporaryTable);
+    if (previous_.word("with") && token.word("hold")) with_hold_ = true;
+    if (temporary_schema(token)) temporary_schema_ = true;
+    previous_ = token;
+  }
+
+  // At a semicolon or the end of the text.
+  void end() {
+    if (count_ == 0) return;
+    if (call_ == Call::Open && !call_setting_.empty()) step(SqlAction::Set, call_setting_);
+    ++facts_->statement_count;
+    finish();
+  }
+
+ private:
+  static bool temporary_schema(const SqlToken& token) {
+    if (token.kind != SqlTokenKind::Word && token.kind != SqlTokenKind::Name) return false;
+    if (token.text.size() < 7 || token.text.size() > 80) return false;
+    return token.identifier().starts_with("pg_temp");
+  }
+  static bool temporary_place(const SqlToken& token) {
+    return token.word("temp") || token.word("temporary") || temporary_schema(token);
+  }
+
+  void step(SqlAction action, std::string name = {}) {
+    if (facts_->steps.size() == SqlFacts::kStepsMax)
+      facts_->truncated = true;
+    else
+      facts_->steps.push_back(SqlStep{action, std::move(name)});
+  }
+
+  void look_at_call(const SqlToken& token);
+  void finish();
+  void finish_set(std::span<const SqlToken> rest);
+  void finish_reset(std::span<const SqlToken> rest);
+  void finish_characteristics(std::span<const SqlToken> rest);
+  void finish_begin(std::span<const SqlToken> rest);
+  void finish_create(std::span<const SqlToken> rest);
+  static std::string setting_name(std::span<const SqlToken> rest);
+  static std::span<const SqlToken> without_explain(std::span<const SqlToken> head);
+
+  SqlFacts* facts_;
+  std::array<SqlToken, kHeadTokens> head_{};
+  std::size_t count_ = 0;  // of all tokens
+  SqlToken previous_;
+  bool with_hold_ = false;
+  bool temporary_schema_ = false;
+  // set_config(name, value, is_local): the name, once the call has begun, and the last argument so far.
+  enum class Call { None, Named, Open } call_ = Call::None;
+  std::size_t call_depth_ = 0;
+  std::size_t call_arguments_ = 0;
+  std::string call_setting_;
+  bool call_local_ = false;
+};
+
+bool session_lock(std::string_view function) noexcept {
+  return function == "pg_advisory_lock" || function == "pg_advisory_lock_shared" ||
+         function == "pg_try_advisory_lock" || function == "pg_try_advisory_lock_shared";
+}
+
+void StatementReader::look_at_call(const SqlToken& token) {
+  if (token.symbol('(') && (previous_.kind == SqlTokenKind::Word || previous_.kind == SqlTokenKind::Name) &&
+      previous_.text.size() >= 10 && previous_.text.size() <= 80) {
+    const std::string function = previous_.identifier();
+    if (session_lock(function)) facts_->pins.add(PinReason::AdvisoryLock);
+    if (function == "set_config" && call_ == Call::None) {
+      call_ = Call::Named;
+      call_depth_ = 1;
+      call_arguments_ = 0;
+      call_setting_.clear();
+      return;
+    }
+  }
+  if (call_ == Call::None) return;
+  if (call_ == Call::Named) {
+    if (token.kind == SqlTokenKind::String) {
+      for (const char c : token.string_value())
+        call_setting_ += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    }
+    call_ = Call::Open;
+    return;
+  }
+  if (token.symbol('(')) ++call_depth_;
+  if (token.symbol(',') && call_depth_ == 1) {
+    ++call_arguments_;
+    call_local_ = false;
+  } else if (token.symbol(')') && --call_depth_ == 0) {
+    call_ = Call::None;
+    if (!(call_arguments_ == 2 && call_local_) && !call_setting_.empty()) step(SqlAction::Set, call_setting_);
+  } else if (call_arguments_ == 2) {
+    call_local_ =
+        token.word("true") || (token.kind == SqlTokenKind::String && token.string_value() == "true");
+  }
+}
+
+// EXPLAIN ANALYZE carries out what it explains.
+std::span<const SqlToken> StatementReader::without_explain(std::span<const SqlToken> head) {
+  if (head.empty() || !head.front().word("explain")) return head;
+  head = head.subspan(1);
+  if (!head.empty() && head.front().symbol('(')) {
+    while (!head.empty() && !head.front().symbol(')'))
+      head = head.subspan(1);
+    return head.empty() ? head : head.subspan(1);
+  }
+  while (!head.empty() && (head.front().word("analyze") || head.front().word("verbose")))
+    head = head.subspan(1);
+  return head;
+}
+
+void StatementReader::finish() {
+  const auto head = without_explain(std::span<const SqlToken>(head_).first(std::min(count_, kHeadTokens)));
+  if (head.empty()) return;
+  const SqlToken& first = head.front();
+  const auto rest = head.subspan(1);
+  const auto second = rest.empty() ? SqlToken{} : rest.front();
+  if (first.kind != SqlTokenKind::Word) return;
+  if (first.word("set")) return finish_set(rest);
+  if (first.word("reset")) return finish_reset(rest);
+  if (first.word("begin") || (first.word("start") && second.word("transaction"))) return finish_begin(rest);
+  if (first.word("create")) return finish_create(rest);
+  if (first.word("discard") && second.word("all")) return step(SqlAction::DiscardAll);
+  if (first.word("declare") && with_hold_) return facts_->pins.add(PinReason::HoldCursor);
+  if (first.word("load")) return facts_->pins.add(PinReason::Load);
+  if (first.word("prepare") && !second.word("transaction")) return facts_->pins.add(PinReason::SqlPrepare);
+  if (first.word("listen")) return step(SqlAction::Listen, second.identifier());
+  if (first.word("unlisten"))
+    return second.symbol('*') ? step(SqlAction::UnlistenAll) : step(SqlAction::Unlisten, second.identifier());
+  if (first.word("deallocate")) {
+    const bool filler = second.word("prepare") && rest.size() > 1;
+    const SqlToken& name = filler ? rest[1] : second;
+    if (name.word("all")) return step(SqlAction::DeallocateAll);
+    return step(SqlAction::Deallocate, name.identifier());
+  }
+}
+
+void StatementReader::finish_create(std::span<const SqlToken> rest) {
+  std::size_t i = 0;
+  if (i + 1 < rest.size() && rest[i].word("or") && rest[i + 1].word("replace")) i += 2;
+  if (i < rest.size() && (rest[i].word("local") || rest[i].word("global"))) ++i;
+  if (temporary_schema_ || (i < rest.size() && (rest[i].word("temp") || rest[i].word("temporary"))))
+    facts_->pins.add(PinReason::TemporaryTable);
+}
+
+void StatementReader::finish_begin(std::span<const SqlToken> rest) {
+  for (std::size_t i = 0; i + 1 < rest.size(); ++i) {
+    if (!rest[i].word("read")) continue;
+    facts_->read_only_begin = facts_->statement_count == 1 && rest[i + 1].word("only");
+  }
+}
+
+std::string StatementReader::setting_name(std::span<const SqlToken> rest) {
+  if (rest.empty()) return {};
+  const SqlToken second = rest.size() > 1 ? rest[1] : SqlToken{};
+  if (rest[0].word("time") && second.word("zone")) return "timezone";
+  if (rest[0].word("names")) return "client_encoding";
+  if (rest[0].word("schema")) return "search_path";
+  if (rest[0].word("xml") && second.word("option")) return "xmloption";
+  if (rest[0].word("session") && second.word("authorization")) return "session_authorization";
+  std::string name = rest[0].identifier();
+  for (std::size_t i = 1; i + 1 < rest.size() && rest[i].symbol('.'); i += 2)
+    name += "." + rest[i + 1].identifier();
+  // Settings' names are compared without case, also those in quotes.
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return name;
+}
+
+void StatementReader::finish_set(std::span<const SqlToken> rest) {
+  if (rest.empty() || rest[0].word("local") || rest[0].word("constraints")) return;
+  const SqlToken second = rest.size() > 1 ? rest[1] : SqlToken{};
+  if (rest[0].word("transaction") && !second.symbol('=') && !second.word("to")) return;
+  if (rest[0].word("session")) {
+    if (second.word("characteristics")) return finish_characteristics(rest);
+    if (!second.word("authorization") && !second.symbol('=') && !second.word("to")) rest = rest.subspan(1);
+  }
+  if (std::string name = setting_name(rest); !name.empty()) step(SqlAction::Set, std::move(name));
+}
+
+void StatementReader::finish_characteristics(std::span<const SqlToken> rest) {
+  for (std::size_t i = 2; i < rest.size(); ++i) {
+    if (rest[i].word("isolation")) step(SqlAction::Set, "default_transaction_isolation");
+    if (rest[i].word("read") && i + 1 < rest.size() &&
+        (rest[i + 1].word("only") || rest[i + 1].word("write")))
+      step(SqlAction::Set, "default_transaction_read_only");
+    if (rest[i].word("deferrable")) step(SqlAction::Set, "default_transaction_deferrable");
+  }
+}
+
+void StatementReader::finish_reset(std::span<const SqlToken> rest) {
+  if (rest.empty()) return;
+  if (rest[0].word("all")) return step(SqlAction::ResetAll);
+  if (rest[0].word("transaction")) return;
+  if (std::string name = setting_name(rest); !name.empty()) step(SqlAction::Reset, std::move(name));
+}
+
+Target target_named(std::string_view directive) noexcept {
+  constexpr std::string_view kTarget = "target";
+  if (!directive.starts_with(kTarget)) return Target::Unsaid;
+  directive.remove_prefix(kTarget.size());
+  const auto skip_blanks = [&] {
+    while (directive.starts_with(' '))
+      directive.remove_prefix(1);
+  };
+  skip_blanks();
+  if (!directive.starts_with('=')) return Target::Unsaid;
+  directive.remove_prefix(1);
+  skip_blanks();
+  if (directive == "replica") return Target::Replica;
+  if (directive == "primary") return Target::Primary;
+  return Target::Unsaid;
+}
+
+}  // namespace
+
+SqlFacts classify(std::string_view sql, Backslash backslash) {
+  SqlFacts facts;
+  if (surely_ordinary(sql)) {
+    facts.statement_count = 1;
+    return facts;
+  }
+  SqlLexer lexer(sql, backslash);
+  StatementReader statement(facts);
+  for (SqlToken token = lexer.next();; token = lexer.next()) {
+    if (token.kind == SqlTokenKind::End || token.symbol(';')) {
+      statement.end();
+      if (token.kind == SqlTokenKind::End) break;
+      statement = StatementReader(facts);
+      continue;
+    }
+    statement.token(token);
+  }
+  facts.target = target_named(lexer.directive());
+  if (facts.target == Target::Unsaid && facts.read_only_begin) facts.target = Target::Replica;
+  return facts;
+}
+
+Target target_of(std::string_view sql) noexcept {
+  const std::size_t word = sql.find_first_not_of(" \t\r\n");
+  if (word == std::string_view::npos) return Target::Unsaid;
+  const char c = static_cast<char>(sql[word] | 0x20);
+  const bool comment = sql.find("sluice:") != std::string_view::npos;
+  if (!comment && c != 'b' && c != 's' && c != '/' && c != '-') return Target::Unsaid;
+  return classify(sql).target;
+}
+
+}  // namespace sluice::pooling

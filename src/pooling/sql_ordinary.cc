@@ -1,0 +1,101 @@
+// The quick answer for texts that concern nobody: no token is cut, so whatever might be of interest, in a
+// string or not, leads to the lexer.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "pooling/sql_classifier.h"
+
+namespace sluice::pooling {
+namespace {
+
+constexpr std::array<std::string_view, 19> kOrdinaryWords = {
+    "select", "insert", "update",    "delete",  "commit", "end",   "rollback", "show",  "values", "copy",
+    "with",   "merge",  "savepoint", "release", "fetch",  "begin", "table",    "abort", "close"};
+
+char lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+bool blank(char c) noexcept {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+bool only_blanks(std::string_view text) noexcept {
+  for (const char c : text)
+    if (!blank(c)) return false;
+  return true;
+}
+
+// Bytes that may begin or belong to something of interest.
+constexpr std::array<bool, 256> watched_bytes(bool into) {
+  std::array<bool, 256> watched{};
+  watched[';'] = watched['_'] = watched['/'] = watched['-'] = watched['&'] = true;
+  if (into) watched['o'] = watched['O'] = true;
+  return watched;
+}
+constexpr std::array<bool, 256> kWatched = watched_bytes(false);
+constexpr std::array<bool, 256> kWatchedInto = watched_bytes(true);
+
+std::string_view first_word(std::string_view text) noexcept {
+  std::size_t bytes = 0;
+  while (bytes < text.size() && lower(text[bytes]) >= 'a' && lower(text[bytes]) <= 'z')
+    ++bytes;
+  return text.substr(0, bytes);
+}
+
+std::string_view ordinary_word(std::string_view word) noexcept {
+  for (const std::string_view known : kOrdinaryWords) {
+    if (known.size() != word.size()) continue;
+    bool same = true;
+    for (std::size_t i = 0; same && i < word.size(); ++i)
+      same = lower(word[i]) == known[i];
+    if (same) return known;
+  }
+  return {};
+}
+
+// May what stands at sql[i], a watched byte, be of interest?
+bool suspicious(std::string_view sql, std::size_t i) noexcept {
+  const char before = i > 0 ? lower(sql[i - 1]) : '\0';
+  const char after = i + 1 < sql.size() ? lower(sql[i + 1]) : '\0';
+  switch (sql[i]) {
+    case ';':
+      return !only_blanks(sql.substr(i + 1));
+    case '_':  // pg_advisory_lock, pg_try_advisory_lock, pg_temp, set_config
+      return (before == 'g' && (after == 'a' || after == 't')) || (before == 't' && after == 'c');
+    case '/':
+    case '-': {  // a comment that is for us
+      if (after != (sql[i] == '/' ? '*' : '-')) return false;
+      const std::size_t text = sql.find_first_not_of(" \t\r\n\v\f", i + 2);
+      return text != std::string_view::npos && sql[text] == 's';
+    }
+    case '&':  // U&"..." may spell any name
+      return before == 'u' && after == '"';
+    default:  // the o of INTO
+      return before == 't' && i > 2 && lower(sql[i - 2]) == 'n' && lower(sql[i - 3]) == 'i';
+  }
+}
+
+}  // namespace
+
+bool surely_ordinary(std::string_view sql) noexcept {
+  std::size_t begin = 0;
+  while (begin < sql.size() && blank(sql[begin]))
+    ++begin;
+  sql.remove_prefix(begin);
+  const std::string_view word = first_word(sql);
+  const std::string_view known = ordinary_word(word);
+  if (known.empty()) return false;
+  // Only what can be followed by a query may have an INTO of its own.
+  const bool into = known == "select" || known == "with" || known == "table" || known == "values";
+  if (known == "begin") {
+    sql.remove_prefix(word.size());
+    return only_blanks(sql) ||
+           (sql.find_first_not_of(" \t\r\n") == sql.find(';') && only_blanks(sql.substr(sql.find(';') + 1)));
+  }
+  const std::array<bool, 256>& watched = into ? kWatchedInto : kWatched;
+  for (std::size_t i = word.size(); i < sql.size(); ++i)
+    if (watched[static_cast<unsigned char>(sql[i])] && suspicious(sql, i)) return false;
+  return true;
+}
+
+}  // namespace sluice::pooling

@@ -1,0 +1,320 @@
+// The client's bytes, message by message: what is at hand of one, whether it has to wait, where its body
+// goes.
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "pooling/session_translator.h"
+#include "pooling/sql_classifier.h"
+
+namespace sluice::pooling {
+namespace {
+
+bool type_valid(char type) noexcept {
+  return std::string_view("PBDECHSQFdcf").find(type) != std::string_view::npos;
+}
+
+std::size_t zero_count(ByteView bytes, std::size_t wanted) noexcept {
+  std::size_t count = 0;
+  ByteReader in(bytes);
+  while (count < wanted && in.cstring())
+    ++count;
+  return count;
+}
+
+constexpr std::size_t kKeptBytes = 8 * 1024;  // of a buffer that once had to be larger
+
+void empty(Bytes& buffer) {
+  buffer.clear();
+  if (buffer.capacity() > kKeptBytes) Bytes().swap(buffer);
+}
+
+}  // namespace
+
+SessionTranslator::SessionTranslator(std::uint64_t session, StatementStore& store,
+                                     const TranslatorOptions& options, ClientSettings& settings)
+    : session_(session), store_(store), options_(options), settings_(settings) {
+  SLUICE_ASSERT(session != 0);
+}
+
+void SessionTranslator::attach(ServerStatements& statements, ServerSettings& settings) {
+  SLUICE_ASSERT(server_ == nullptr);
+  server_ = &statements;
+  server_settings_ = &settings;
+  unnamed_on_server_ = statements.unnamed_owner_ == session_;
+}
+
+void SessionTranslator::detach() {
+  server_ = nullptr;
+  server_settings_ = nullptr;
+  requests_.clear();
+  portals_.clear();
+  pending_listens_.clear();
+  bound_ = nullptr;
+  replay_statement_ = nullptr;
+  replay_state_ = Replay::Unspoilt;
+  recovery_ = Recovery::None;
+  backend_ = MessageCursor();
+  backend_kept_ = raw_backend_ = skipping_ = copy_in_ = failed_ = rolled_back_ = large_unnamed_ = false;
+  answered_ = false;
+  swallowed_syncs_ = doubtful_syncs_ = 0;
+  status_ = 'I';
+  if (unnamed_.body.capacity() > kKeptBytes && unnamed_.body.size() < kKeptBytes)
+    unnamed_.body.shrink_to_fit();
+}
+
+bool SessionTranslator::busy() const noexcept {
+  return !requests_.empty() || recovery_ != Recovery::None || held_ || skipping_ ||
+         !frontend_.at_boundary() || !backend_.at_boundary();
+}
+
+bool SessionTranslator::may_go_on() const noexcept {
+  return recovery_ == Recovery::None && (!requests_.owes_ready() || copy_in_);
+}
+
+// Is enough of the message here to say what becomes of it?
+bool SessionTranslator::at_hand(char type, std::uint32_t body_bytes, ByteView body) const noexcept {
+  if (body.size() == body_bytes) return true;
+  const bool head_full = body.size() >= kHeadBytesMax;
+  switch (type) {
+    case 'P':
+      return body_bytes > options_.statement_bytes_max && (head_full || zero_count(body, 1) == 1);
+    case 'Q':
+      return body_bytes > options_.statement_bytes_max && head_full;
+    case 'B':
+      return head_full || zero_count(body, 2) == 2;
+    case 'D':
+    case 'C':
+      return head_full || (!body.empty() && zero_count(body.subspan(1), 1) == 1);
+    case 'E':
+      return portals_.empty() || head_full || zero_count(body, 1) == 1;
+    default:
+      return true;
+  }
+}
+
+void SessionTranslator::resume(Pieces& out) {
+  SLUICE_ASSERT(server_ != nullptr);
+  if (!held_ || !may_go_on()) return;
+  held_ = false;
+  if (head_waits_) process_head(out);
+}
+
+void SessionTranslator::process_head(Pieces& out) {
+  body_ = Body::Forward;
+  held_ = head_waits_ = !process(Message{frontend_.type(), frontend_.body_bytes(), head_, nullptr}, out);
+  if (!held_) empty(head_);
+}
+
+SessionTranslator::Taken SessionTranslator::take(ByteView& bytes, Pieces& out) {
+  if (raw_frontend_ || (frontend_.at_boundary() && bytes.front() == std::byte{'X'})) {
+    raw_frontend_ = true;
+    out.pass(std::exchange(bytes, {}));
+    return {};
+  }
+  if (frontend_.in_body()) return take_body(bytes, out);
+
+  const MessageCursor before = frontend_;
+  const ByteView given = bytes;
+  const bool in_one_piece = frontend_.at_boundary() && bytes.size() >= MessageCursor::kHeaderBytes;
+  if (!frontend_.take_header(bytes)) return {};
+  const char type = frontend_.type();
+  if (!frontend_.length_valid() || !type_valid(type)) {
+    raw_frontend_ = true;
+    append(out.own(), frontend_.header());
+    out.own_done();
+    return {};
+  }
+  const ByteView body = bytes.first(std::min<std::size_t>(bytes.size(), frontend_.body_bytes()));
+  if (at_hand(type, frontend_.body_bytes(), body)) {
+    body_ = Body::Forward;
+    if (!process(Message{type, frontend_.body_bytes(), body, in_one_piece ? given.data() : nullptr}, out)) {
+      frontend_ = before;
+      bytes = given;
+      held_ = true;
+      return {};
+    }
+  } else {
+    body_ = Body::Collect;
+    head_.assign(body.begin(), body.end());
+  }
+  const ByteView piece = frontend_.take_body(bytes);
+  return {type, piece, !frontend_.in_body()};
+}
+
+SessionTranslator::Taken SessionTranslator::take_body(ByteView& bytes, Pieces& out) {
+  const ByteView piece = frontend_.take_body(bytes);
+  const Taken taken{frontend_.type(), piece, !frontend_.in_body()};
+  switch (body_) {
+    case Body::Forward:
+      out.pass(piece);
+      record(piece);
+      break;
+    case Body::Collect:
+      append(head_, piece);
+      if (at_hand(frontend_.type(), frontend_.body_bytes(), head_)) process_head(out);
+      break;
+    case Body::Drop:
+      break;
+  }
+  return taken;
+}
+
+bool SessionTranslator::process(const Message& message, Pieces& out) {
+  if (recovery_ != Recovery::None) return false;
+  const char type = message.type;
+  if (skipping_ && type != 'S') {
+    send(message, out);
+    return true;
+  }
+  if (type == 'd' || type == 'H') {
+    send(message, out);
+    return true;
+  }
+  if (copy_in_) {
+    if (type == 'S') {  // dropped by the COPY
+      ++swallowed_syncs_;
+      send(message, out);
+      return true;
+    }
+    copy_in_ = false;
+    if (type == 'c' || type == 'f') {
+      send(message, out);
+      return true;
+    }
+  }
+  if (replay_state_ == Replay::Recorded) replay_state_ = Replay::Unspoilt;
+  switch (type) {
+    case 'P':
+      return on_parse(message, out);
+    case 'B':
+      return on_bind(message, out);
+    case 'D':
+      return on_describe(message, out);
+    case 'C':
+      return on_close(message, out);
+    case 'E':
+      return on_execute(message, out);
+    case 'Q':
+      return on_query(message, out);
+    case 'S':
+      send(message, out);
+      push(RequestKind::Sync);
+      skipping_ = false;
+      replay_state_ = replay_state_ == Replay::Recording ? Replay::Recorded : Replay::Unspoilt;
+      return true;
+    case 'F':
+      send(message, out);
+      push(RequestKind::Function);
+      replay_state_ = Replay::Unspoilt;
+      return true;
+    default:  // CopyDone, CopyFail
+      send(message, out);
+      if (!requests_.empty()) push(RequestKind::CopyEnd);
+      return true;
+  }
+}
+
+void SessionTranslator::push(RequestKind kind, RequestQueue::Detail detail) {
+  // What changes names is not sent a second time.
+  if (detail && replay_state_ == Replay::Recording) replay_state_ = Replay::Spoilt;
+  requests_.push(kind, std::move(detail));
+}
+
+// A message that is carried out anew only with all of its batch.
+void SessionTranslator::push_plain() {
+  if (replay_state_ == Replay::Unspoilt) replay_state_ = Replay::Spoilt;
+  requests_.push(RequestKind::Plain);
+}
+
+void SessionTranslator::push_unnamed_parse() {
+  if (replay_state_ == Replay::Recording) replay_state_ = Replay::Spoilt;
+  requests_.push(RequestKind::UnnamedParse);
+}
+
+void SessionTranslator::send(const Message& message, Pieces& out) {
+  if (message.start != nullptr) {
+    const ByteView all(message.start, MessageCursor::kHeaderBytes + message.body.size());
+    out.pass(all);
+    record(all);
+    return;
+  }
+  const std::size_t begin = out.own().size();
+  append(out.own(), frontend_.header());
+  append(out.own(), message.body);
+  record(ByteView(out.own()).subspan(begin));
+  out.own_done();
+}
+
+// `old_name` views into the message's body.
+void SessionTranslator::send_renamed(const Message& message, std::string_view old_name, std::string_view name,
+                                     Pieces& out) {
+  const auto name_at = static_cast<std::size_t>(as_bytes(old_name).data() - message.body.data());
+  const ByteView rest = message.body.subspan(name_at + old_name.size());
+  const std::size_t begin = out.own().size();
+  ByteWriter own(out.own());
+  own.u8(static_cast<std::uint8_t>(message.type));
+  own.u32(static_cast<std::uint32_t>(4 + message.body_bytes - old_name.size() + name.size()));
+  own.bytes(message.body.first(name_at));
+  own.text(name);
+  if (message.start == nullptr) own.bytes(rest);
+  record(ByteView(out.own()).subspan(begin));
+  out.own_done();
+  if (message.start != nullptr) {
+    out.pass(rest);
+    record(rest);
+  }
+}
+
+void SessionTranslator::send_parse(std::string_view name, ByteView body, Pieces& out) {
+  ++counts_.server_parses;
+  ByteWriter own(out.own());
+  own.u8('P');
+  own.u32(static_cast<std::uint32_t>(4 + name.size() + 1 + body.size()));
+  own.cstring(name);
+  own.bytes(body);
+  out.own_done();
+}
+
+void SessionTranslator::send_close(std::string_view name, Pieces& out) {
+  ByteWriter own(out.own());
+  own.u8('C');
+  own.u32(static_cast<std::uint32_t>(4 + 1 + name.size() + 1));
+  own.u8('S');
+  own.cstring(name);
+  out.own_done();
+}
+
+Target SessionTranslator::target_of(ByteView bytes) const {
+  ByteReader in(bytes);
+  while (const auto type = in.u8()) {
+    const auto length = in.u32();
+    if (!length || *length < 4) return Target::Unsaid;
+    const ByteView body = in.rest().first(std::min<std::size_t>(in.remaining(), *length - 4));
+    ByteReader content(body);
+    if (*type == 'Q') return pooling::target_of(as_text(body).substr(0, as_text(body).find('\0')));
+    if (*type == 'P') {
+      if (!content.cstring()) return Target::Unsaid;
+      const std::string_view text = as_text(content.rest());
+      return pooling::target_of(text.substr(0, text.find('\0')));
+    }
+    if (*type == 'B') {
+      content.cstring();
+      const auto name = content.cstring();
+      if (!name) return Target::Unsaid;
+      if (name->empty()) return unnamed_.present ? unnamed_.facts.target : Target::Unsaid;
+      const ClientNames::Entry* entry = names_.find(*name);
+      return entry != nullptr ? entry->statement->facts().target : Target::Unsaid;
+    }
+    if (!in.take(*length - 4)) return Target::Unsaid;
+  }
+  return Target::Unsaid;
+}
+
+bool SessionTranslator::check_invariant() const noexcept {
+  return frontend_.check_invariant() && backend_.check_invariant() && requests_.check_invariant() &&
+         (!head_waits_ || held_) && (recovery_ == Recovery::None || requests_.owes_ready()) &&
+         pending_listens_.size() <= kListensMax && portals_.size() <= kPortalsMax;
+}
+
+}  // namespace sluice::pooling
