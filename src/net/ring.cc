@@ -5,13 +5,13 @@
 #include <utility>
 
 #include <asio/error.hpp>
-#include <asio/posix/stream_descriptor.hpp>
 #include <asio/post.hpp>
 #include <liburing.h>
 #include <poll.h>
 #include <sys/mman.h>
 
 #include "base/assert.h"
+#include "net/doorbell.h"
 
 namespace sluice::net {
 namespace {
@@ -25,7 +25,7 @@ constexpr int kRoundsMax = 8;
 }  // namespace
 
 struct Ring::Impl {
-  Impl(asio::io_context& loop, BufferPool& pool) : io(loop), buffers(pool), doorbell(loop) {}
+  Impl(asio::io_context& loop, BufferPool& pool) : io(loop), buffers(pool) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl();
@@ -35,13 +35,13 @@ struct Ring::Impl {
   io_uring_sqe& request();
   // Collects what came and hands in what was asked for, until nothing is left of either.
   void run();
+  bool due() const;
   void run_soon();
-  void listen();
   void complete(const io_uring_cqe& completion);
 
   asio::io_context& io;
   BufferPool& buffers;
-  asio::posix::stream_descriptor doorbell;  // readable when something came
+  std::unique_ptr<Doorbell> doorbell;  // rung by the kernel when something came
   io_uring ring{};
   bool ring_made = false;
   io_uring_buf_ring* provided = nullptr;
@@ -55,16 +55,17 @@ struct Ring::Impl {
 Ring::Impl::~Impl() {
   SLUICE_ASSERT(ports == 0);
   if (!ring_made) return;
-  if (doorbell.is_open()) doorbell.release();  // the descriptor is the ring's
   io_uring_queue_exit(&ring);
   if (provided != nullptr) ::munmap(provided, kBuffers * sizeof(io_uring_buf));
 }
 
 std::error_code Ring::Impl::set_up() {
   io_uring_params parameters{};
-  // What is received is received on our thread whenever it is in the kernel anyway, and is there to be read
-  // without a call. Deferred work (IORING_SETUP_DEFER_TASKRUN) would not wake the event loop.
-  parameters.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_COOP_TASKRUN | IORING_SETUP_CQSIZE;
+  // What came is received by one call of ours for all sockets. Done whenever our thread enters the kernel
+  // instead (IORING_SETUP_COOP_TASKRUN), it would interrupt the wait of the event loop each time. The kernel
+  // sets a flag while something waits, which is how peeking knows whether to call.
+  parameters.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG |
+                     IORING_SETUP_CQSIZE;
   parameters.cq_entries = kCompletions;
   if (const int failed = io_uring_queue_init_params(kSubmissions, &ring, &parameters); failed < 0)
     return {-failed, std::system_category()};
@@ -82,10 +83,13 @@ std::error_code Ring::Impl::set_up() {
   io_uring_buf_ring_init(provided);
   for (unsigned slot = 0; slot < kBuffers; ++slot)
     provide(slot);
-  std::error_code ec;
-  doorbell.assign(ring.ring_fd, ec);
-  if (!ec) listen();
-  return ec;
+  std::error_code why;
+  doorbell = Doorbell::open(
+      io, [this] { run(); }, why);
+  if (why) return why;
+  if (const int failed = io_uring_register_eventfd(&ring, doorbell->fd()); failed < 0)
+    return {-failed, std::system_category()};
+  return {};
 }
 
 void Ring::Impl::provide(unsigned slot) {
@@ -115,16 +119,15 @@ void Ring::Impl::run_soon() {
   });
 }
 
-void Ring::Impl::listen() {
-  doorbell.async_wait(asio::posix::stream_descriptor::wait_read, [this](std::error_code ec) {
-    if (ec) return;  // the ring is gone
-    run();
-    listen();
-  });
+bool Ring::Impl::due() const {
+  constexpr unsigned kKernelHasMore = IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW;
+  return io_uring_sq_ready(&ring) > 0 || io_uring_cq_ready(&ring) > 0 || !turns.empty() ||
+         (IO_URING_READ_ONCE(*ring.sq.kflags) & kKernelHasMore) != 0;
 }
 
 void Ring::Impl::run() {
   running = true;
+  io_uring_cq_eventfd_toggle(&ring, false);  // or what is collected here would ring too
   bool more = true;
   for (int round = 0; more && round < kRoundsMax; ++round) {
     if (io_uring_sq_ready(&ring) > 0) io_uring_submit(&ring);
@@ -139,11 +142,12 @@ void Ring::Impl::run() {
     }
     for (RingPort* port : std::exchange(turns, {}))
       port->turn();
-    more =
-        count == kBuffers || io_uring_sq_ready(&ring) > 0 || io_uring_cq_ready(&ring) > 0 || !turns.empty();
+    more = due();
   }
   running = false;
-  if (more) run_soon();
+  io_uring_cq_eventfd_toggle(&ring, true);
+  io_uring_smp_mb();
+  if (due()) run_soon();
 }
 
 void Ring::Impl::complete(const io_uring_cqe& completion) {
