@@ -18,24 +18,16 @@ constexpr std::string_view kTerminate("X\0\0\0\4", 5);
 }  // namespace
 
 Relay::Relay(net::Stream& client, net::Stream& server, protocol::SessionTracker& tracker,
-             net::BufferPool& buffers, SessionMeter& meter, net::Ring* ring)
+             net::BufferPool& buffers, SessionMeter& meter, RelayRing ring)
     : buffers_(buffers),
       tracker_(tracker),
       meter_(meter),
+      ring_(ring),
       from_client_(Side::FromClient, client, server),
-      to_client_(Side::FromServer, server, client) {
-  open_port(from_client_, ring);
-  open_port(to_client_, ring);
-}
+      to_client_(Side::FromServer, server, client) {}
 
 Relay::~Relay() {
   SLUICE_ASSERT(pending_ == 0);
-}
-
-// TLS needs its engine between the socket and the bytes.
-void Relay::open_port(Direction& d, net::Ring* ring) {
-  if (ring != nullptr && d.from.tls() == nullptr && d.from.park())
-    d.port.emplace(*ring, d.from.native_handle());
 }
 
 void Relay::start(ByteView first, Completion done) {
@@ -83,11 +75,18 @@ void Relay::read(Direction& d) {
     return take_backlog();
   }
   d.state = State::Reading;
+  if (!d.port && ring_.ring != nullptr) move_to_ring(d);
   if (d.port) return read_from_port(d);
   if (!d.buffer) d.buffer = buffers_.take();
   ++pending_;
   d.from.async_read_some(d.buffer.span(),
                          [this, &d](std::error_code ec, std::size_t count) { on_read(d, ec, count); });
+}
+
+// Not TLS, which needs its engine between the socket and the bytes; and nothing may be pending on the socket.
+void Relay::move_to_ring(Direction& d) {
+  if (d.from.tls() != nullptr || d.reads < ring_.after_reads || opposite(d).state == State::Writing) return;
+  if (d.from.park()) d.port.emplace(*ring_.ring, d.from.native_handle());
 }
 
 // What is pending on a port ends when the port is closed, so it counts as no operation of its own.
@@ -153,6 +152,7 @@ void Relay::keep(Direction& d, std::size_t count) {
 // Scans `count` bytes at the front of the buffer and sends on what belongs to the other side.
 void Relay::take(Direction& d, std::size_t count) {
   d.moved = true;
+  if (d.reads < ring_.after_reads) ++d.reads;
   d.begin = 0;
   d.end = count;
   const ByteView bytes(d.buffer.span().data(), count);

@@ -26,6 +26,13 @@ enum class RelayEnd {
   Stopped,           // stop() was called
 };
 
+// The ring that a relay may receive from. A socket goes there with some reads behind it: moving to it and
+// back costs as much as it saves in about ten, which sessions of one query do not live to see.
+struct RelayRing {
+  net::Ring* ring = nullptr;  // null: none here
+  unsigned after_reads = 10;
+};
+
 // Moves bytes both ways between a client and its server connection until one of them ends the session.
 // Each hop is one read into a pooled buffer, a walk over the message headers, and one direct write; what the
 // other side does not take yet waits in the buffer, and nothing more is read from this side meanwhile. So a
@@ -39,9 +46,9 @@ class Relay {
   using Clock = std::chrono::steady_clock;
   using Completion = std::function<void(RelayEnd)>;
 
-  // With a ring, plain streams are received from there.
+  // TLS streams keep off the ring.
   Relay(net::Stream& client, net::Stream& server, protocol::SessionTracker& tracker, net::BufferPool& buffers,
-        SessionMeter& meter, net::Ring* ring);
+        SessionMeter& meter, RelayRing ring);
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
   ~Relay();
@@ -83,6 +90,7 @@ class Relay {
     net::Stream& from;
     net::Stream& to;
     std::optional<net::RingPort> port;  // of `from`
+    unsigned reads = 0;                 // counted up to RelayRing::after_reads
     net::PooledBuffer buffer;
     std::size_t begin = 0;  // [begin, end) of the buffer waits to be written
     std::size_t end = 0;
@@ -95,8 +103,8 @@ class Relay {
   void give_back_if_quiet(Direction& d, const Direction& other);
   void take_backlog();
   Direction& opposite(Direction& d) noexcept { return &d == &from_client_ ? to_client_ : from_client_; }
-  void open_port(Direction& d, net::Ring* ring);
   void read(Direction& d);
+  void move_to_ring(Direction& d);
   void read_from_port(Direction& d);
   void on_port_closed(Direction& d);
   void on_writable(Direction& d, std::error_code ec);
@@ -119,6 +127,7 @@ class Relay {
   net::BufferPool& buffers_;
   protocol::SessionTracker& tracker_;
   SessionMeter& meter_;
+  const RelayRing ring_;
   Direction from_client_;
   Direction to_client_;
   Bytes backlog_;  // read together with the client's start-up, not yet taken

@@ -172,7 +172,7 @@ asio::awaitable<void> Session::leave(RelayEnd end) {
 asio::awaitable<RelayEnd> Session::relay(Bytes unread) {
   phase_ = Phase::Relaying;
   tracker_.emplace();
-  relay_.emplace(client_, server_->stream, *tracker_, worker_.buffers(), meter_, worker_.ring());
+  relay_.emplace(client_, server_->stream, *tracker_, worker_.buffers(), meter_, RelayRing{worker_.ring()});
   const RelayEnd end = co_await asio::async_initiate<const asio::use_awaitable_t<>, void(RelayEnd)>(
       [this](auto handler, const Bytes& first) {
         // std::function wants a copyable callable.

@@ -27,7 +27,8 @@ class RelayEndOf : public RelayOf {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(All, RelayEndOf, testing::Values(Kind::Plain, Kind::Ring, Kind::Tls),
+INSTANTIATE_TEST_SUITE_P(All, RelayEndOf,
+                         testing::Values(Kind::Plain, Kind::Ring, Kind::RingLater, Kind::Tls),
                          [](const auto& tested) { return name_of(tested.param); });
 
 TEST_P(RelayEndOf, KeepsATerminateFromTheServerWhenNothingIsOwed) {

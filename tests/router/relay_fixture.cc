@@ -25,6 +25,8 @@ const char* name_of(Kind kind) {
       return "Plain";
     case Kind::Ring:
       return "Ring";
+    case Kind::RingLater:
+      return "RingLater";
     case Kind::Tls:
       return "Tls";
   }
@@ -34,7 +36,7 @@ const char* name_of(Kind kind) {
 void RelayOf::SetUp() {
   client_ends.emplace(net::test::tcp_pair(io.get_executor()));
   server_ends.emplace(net::test::tcp_pair(io.get_executor()));
-  if (GetParam() == Kind::Ring) {
+  if (GetParam() == Kind::Ring || GetParam() == Kind::RingLater) {
     std::error_code why;
     ring = net::Ring::open(io, pool, why);
     if (!ring) GTEST_SKIP() << "no io_uring here: " << why.message();
@@ -56,7 +58,8 @@ void RelayOf::TearDown() {
 }
 
 void RelayOf::start(ByteView first) {
-  relay.emplace(client_ends->second, server_ends->first, tracker, pool, meter, ring.get());
+  const RelayRing use{ring.get(), GetParam() == Kind::RingLater ? 3U : 0U};
+  relay.emplace(client_ends->second, server_ends->first, tracker, pool, meter, use);
   relay->start(first, [this](RelayEnd how) {
     EXPECT_FALSE(ended) << "told twice";
     ended = how;

@@ -10,7 +10,7 @@ namespace {
 
 using net::test::run;
 
-INSTANTIATE_TEST_SUITE_P(All, RelayOf, testing::Values(Kind::Plain, Kind::Ring, Kind::Tls),
+INSTANTIATE_TEST_SUITE_P(All, RelayOf, testing::Values(Kind::Plain, Kind::Ring, Kind::RingLater, Kind::Tls),
                          [](const auto& tested) { return name_of(tested.param); });
 
 TEST_P(RelayOf, CarriesMessagesBothWays) {
