@@ -206,6 +206,8 @@ Result<Listener::Acceptor> Listener::open_one(const asio::any_io_executor& execu
     ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (settings.reuse_port) ::setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof one);
     if (family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
+    const int defer_seconds = settings.defer_accept ? 1 : 0;
+    ::setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &defer_seconds, sizeof defer_seconds);
     apply_socket_options(fd, settings.options);
   }
   acceptor.bind(end_point, ec);

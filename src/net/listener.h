@@ -23,7 +23,9 @@ struct ListenerSettings {
   int backlog = 4096;
   bool reuse_port =
       true;  // SO_REUSEPORT: each thread binds the same address, the kernel spreads the connections
-  SocketOptions options{};  // inherited by accepted connections
+  bool defer_accept = false;  // TCP_DEFER_ACCEPT: a connection is accepted when its first bytes are there, or
+                              // after a second without any
+  SocketOptions options{};    // inherited by accepted connections
 };
 
 // One listening socket of one thread.

@@ -63,6 +63,7 @@ Result<void> Worker::listen(const Worker* first, std::string& problem) {
     settings.port = static_cast<std::uint16_t>(entry.port);
     settings.backlog = static_cast<int>(snapshot_->options().listen_backlog);
     settings.reuse_port = snapshot_->options().so_reuseport;
+    settings.defer_accept = snapshot_->options().tcp_defer_accept;
     settings.options = snapshot_->socket_options;
     auto opened = net::Listener::open(io_.get_executor(), settings, problem);
     if (!opened) return opened.error();
