@@ -35,6 +35,7 @@ hba:
   - {user: passed, method: passthrough}
   - {method: scram-sha-256}
 log_level: error
+io_engine: epoll
 )";
 
 protocol::ScramVerifier verifier(std::string_view password) {
