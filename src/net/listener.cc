@@ -75,7 +75,10 @@ Result<std::vector<Candidate>> candidates(const ListenerSettings& settings, std:
     return std::vector<Candidate>{{asio::ip::tcp::endpoint(asio::ip::tcp::v4(), settings.port), false},
                                   {asio::ip::tcp::endpoint(asio::ip::tcp::v6(), settings.port), true}};
   }
-  if (settings.address.starts_with('/')) {
+  if (settings.is_unix()) {
+    struct stat info {};
+    if (::stat(settings.address.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+      return bad("it is a folder: name the socket file itself (psql looks for .s.PGSQL.PORT in a folder)");
     if (settings.address.size() >= sizeof(sockaddr_un::sun_path))
       return bad("the path is too long for a socket");
     return std::vector<Candidate>{{asio::local::stream_protocol::endpoint(settings.address), false}};
@@ -169,7 +172,7 @@ Result<std::vector<Listener>> Listener::open(asio::any_io_executor executor, con
       problem = describe(is_unix ? settings.address : where(candidate.end_point), ec);
       return Error(ec);
     }
-    made.push_back(Listener(*std::move(acceptor), settings.address.starts_with('/') ? settings.address : ""));
+    made.push_back(Listener(*std::move(acceptor), settings.is_unix() ? settings.address : ""));
     if (port == 0) port = made.back().port();
   }
   return made;
@@ -188,7 +191,9 @@ Result<Listener> Listener::share(asio::any_io_executor executor) const {
     ::close(copy);
     return from_io(ec, Side::Internal);
   }
-  return Listener(std::move(acceptor), unix_path_);
+  Listener shared(std::move(acceptor), unix_path_);
+  shared.owns_file_ = false;
+  return shared;
 }
 
 Result<Listener::Acceptor> Listener::open_one(const asio::any_io_executor& executor,
@@ -222,6 +227,7 @@ Listener& Listener::operator=(Listener&& other) noexcept {
   acceptor_ = std::move(other.acceptor_);
   back_off_ = std::move(other.back_off_);
   unix_path_ = std::move(other.unix_path_);
+  owns_file_ = other.owns_file_;
   exhaustions_ = other.exhaustions_;
   closing_ = other.closing_;
   return *this;
@@ -273,7 +279,7 @@ void Listener::close() noexcept {
   std::error_code ignored;
   acceptor_.close(ignored);
   back_off_.cancel();
-  if (!unix_path_.empty()) ::unlink(unix_path_.c_str());
+  if (is_unix() && owns_file_) ::unlink(unix_path_.c_str());
 }
 
 }  // namespace sluice::net

@@ -22,10 +22,12 @@ struct ListenerSettings {
   std::uint16_t port = 0;  // 0 = any free one (tests)
   int backlog = 4096;
   bool reuse_port =
-      true;  // SO_REUSEPORT: each thread binds the same address, the kernel spreads the connections
+      true;  // SO_REUSEPORT: each thread binds the same address, the kernel spreads the connections; TCP only
   bool defer_accept = false;  // TCP_DEFER_ACCEPT: a connection is accepted when its first bytes are there, or
                               // after a second without any
   SocketOptions options{};    // inherited by accepted connections
+
+  bool is_unix() const noexcept { return address.starts_with('/'); }
 };
 
 // One listening socket of one thread.
@@ -37,7 +39,9 @@ class Listener {
   // reason and a hint, and nothing stays open.
   static Result<std::vector<Listener>> open(asio::any_io_executor executor, const ListenerSettings& settings,
                                             std::string& problem);
-  // A second acceptor on the same socket, for another thread: whichever comes first has a connection.
+  // A second acceptor on the same socket, for another thread: whichever comes first has a connection. The
+  // only way to have more than one on a path, which no two sockets can share. A socket file is removed by the
+  // listener that was opened, not by those that share it.
   Result<Listener> share(asio::any_io_executor executor) const;
   Listener(Listener&&) = default;
   Listener& operator=(Listener&& other) noexcept;
@@ -49,6 +53,7 @@ class Listener {
 
   std::string address() const;  // "[::]:5432"
   std::uint16_t port() const;
+  bool is_unix() const noexcept { return !unix_path_.empty(); }
   // How often descriptors or memory ran out; for a metric, and one log line when it moves.
   std::uint64_t exhaustions() const noexcept { return exhaustions_; }
   void cancel() noexcept;
@@ -66,6 +71,7 @@ class Listener {
   Acceptor acceptor_;
   asio::steady_timer back_off_;
   std::string unix_path_;
+  bool owns_file_ = true;
   std::uint64_t exhaustions_ = 0;
   bool closing_ = false;
 };

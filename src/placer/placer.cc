@@ -123,6 +123,7 @@ std::optional<std::string> Placer::open() {
     end_signals_.add(signal);
   if (const auto done = log::configure(log::settings_of(options.log_level, options.log_format)); !done)
     return "cannot open the log: " + done.error().code.message();
+  const Worker* first = nullptr;
   std::string problem;
   if (!load_calibration(options, problem)) return problem;
   snapshot_ = make_snapshot(initial_, problem);
@@ -142,7 +143,8 @@ std::optional<std::string> Placer::open() {
   Worker::Ports ports;
   for (std::size_t i = 0; i < thread_count(options); ++i) {
     auto& worker = workers_.emplace_back(std::make_unique<Worker>(shared_, view_, telemetry_->add_thread()));
-    if (!worker->listen(ports, problem)) return problem;
+    if (!worker->listen(first, ports, problem)) return problem;
+    if (first == nullptr) first = worker.get();
   }
   if (options.admin_port > 0) {
     http::PageServer::Settings settings;

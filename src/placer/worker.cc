@@ -46,14 +46,14 @@ Worker::~Worker() {
   join();
 }
 
-Result<void> Worker::listen(Ports& ports, std::string& problem) {
+Result<void> Worker::listen(const Worker* first, Ports& ports, std::string& problem) {
   const config::PlacerOptions& options = view_->snapshot->options();
   const auto open = [&](std::uint16_t& port, std::uint32_t configured, bool tls) -> Result<void> {
     if (port == 0) port = static_cast<std::uint16_t>(configured);
     for (const std::string& address : options.listen_addr) {
-      if (tls && address.starts_with('/')) continue;
       net::ListenerSettings settings;
       settings.address = address;
+      if (settings.is_unix() && (tls || first != nullptr)) continue;
       settings.port = port;
       settings.backlog = static_cast<int>(options.listen_backlog);
       auto opened = net::Listener::open(io_.get_executor(), settings, problem);
@@ -66,6 +66,17 @@ Result<void> Worker::listen(Ports& ports, std::string& problem) {
     return {};
   };
   if (const auto done = open(ports.plain, options.listen_port, false); !done) return done;
+  if (first != nullptr) {
+    for (const Entry& entry : first->listeners_) {
+      if (!entry.listener.is_unix()) continue;
+      auto shared = entry.listener.share(io_.get_executor());
+      if (!shared) {
+        problem = "cannot share a listening socket: " + shared.error().code.message();
+        return shared.error();
+      }
+      listeners_.push_back({*std::move(shared), entry.tls});
+    }
+  }
   if (options.listen_tls_port == 0) return {};
   return open(ports.tls, options.listen_tls_port, true);
 }

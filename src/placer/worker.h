@@ -43,12 +43,13 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
   ~Worker();
 
-  // Before start(): opens the listening sockets. `port` and `tls_port` replace a configured 0 once the first
+  // Before start(): opens the listening sockets; Unix sockets are shared with the first worker, null for that
+  // one itself. `port` and `tls_port` replace a configured 0 once the first
   // worker has got one. On an error `problem` says which address and why.
   struct Ports {
     std::uint16_t plain = 0, tls = 0;
   };
-  Result<void> listen(Ports& ports, std::string& problem);
+  Result<void> listen(const Worker* first, Ports& ports, std::string& problem);
   void start();
 
   // Any thread.

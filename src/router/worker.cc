@@ -46,8 +46,10 @@ Worker::~Worker() {
 }
 
 Result<void> Worker::listen(const Worker* first, std::string& problem) {
-  if (first != nullptr && !snapshot_->options().so_reuseport) {
+  const bool reuse_port = snapshot_->options().so_reuseport;
+  if (first != nullptr) {
     for (const auto& [name, listener] : first->listeners_) {
+      if (reuse_port && !listener.is_unix()) continue;
       auto shared = listener.share(io_.get_executor());
       if (!shared) {
         problem = "cannot share a listening socket: " + shared.error().code.message();
@@ -55,16 +57,17 @@ Result<void> Worker::listen(const Worker* first, std::string& problem) {
       }
       listeners_.emplace_back(name, *std::move(shared));
     }
-    return {};
+    if (!reuse_port) return {};
   }
   for (const config::Listener& entry : snapshot_->config->listeners) {
     net::ListenerSettings settings;
     settings.address = entry.address;
     settings.port = static_cast<std::uint16_t>(entry.port);
     settings.backlog = static_cast<int>(snapshot_->options().listen_backlog);
-    settings.reuse_port = snapshot_->options().so_reuseport;
+    settings.reuse_port = reuse_port;
     settings.defer_accept = snapshot_->options().tcp_defer_accept;
     settings.options = snapshot_->socket_options;
+    if (first != nullptr && settings.is_unix()) continue;
     auto opened = net::Listener::open(io_.get_executor(), settings, problem);
     if (!opened) return opened.error();
     for (net::Listener& listener : *opened)

@@ -178,6 +178,36 @@ TEST_F(Connecting, ReachesAUnixSocketByLibpqsRule) {
   std::filesystem::remove_all(directory);
 }
 
+TEST_F(Connecting, SharesAUnixSocketWhoseFileGoesWithItsFirstListener) {
+  std::string directory = (std::filesystem::temp_directory_path() / "sluice-unix-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(directory.data()), nullptr);
+  const std::string path = directory + "/socket";
+  auto listeners = listen({.address = path});
+  EXPECT_TRUE(listeners[0].is_unix());
+  {
+    Result<Listener> second = listeners[0].share(io.get_executor());
+    ASSERT_TRUE(second);
+    EXPECT_TRUE(second->is_unix());
+    EXPECT_EQ(second->address(), "unix:" + path);
+    const Result<Stream> client = reach({path, 0});
+    ASSERT_TRUE(client);
+    EXPECT_TRUE(next(*second)) << "either has the connection";
+  }
+  EXPECT_TRUE(std::filesystem::exists(path)) << "the first still listens";
+  EXPECT_TRUE(reach({path, 0}));
+  listeners.clear();
+  EXPECT_FALSE(std::filesystem::exists(path));
+  std::filesystem::remove_all(directory);
+}
+
+TEST_F(Connecting, SaysThatAFolderIsNoSocketFile) {
+  const std::string folder = std::filesystem::temp_directory_path().string();
+  const auto opened = Listener::open(io.get_executor(), {.address = folder}, problem);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, NetErrc::BadAddress);
+  EXPECT_NE(problem.find("'" + folder + "': it is a folder"), std::string::npos) << problem;
+}
+
 TEST_F(Connecting, ListensOnAllAddressesWithOnePort) {
   auto all = listen({.address = "*"});
   ASSERT_GE(all.size(), 1u);
