@@ -50,7 +50,8 @@ struct ReplicaRow {
   bool borrowed = false;
   bool up = false;
   bool draining = false;
-  ClassCounts loads;                                  // sessions held now
+  std::int64_t sessions = 0;                          // held now, of classes that a reload removed too
+  ClassCounts loads;                                  // the same per class of the configuration
   std::int64_t servers_active = 0;                    // server connections that serve a session
   std::int64_t servers_idle = 0;                      // kept for a next session
   std::optional<bool> in_recovery;                    // empty before the first answered probe

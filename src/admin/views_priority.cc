@@ -19,14 +19,8 @@ View replicas_view() {
        column<&R::borrowed>("borrowed", "Whether that class has it by borrowing."),
        column<&R::up>("up", "Whether health checks find it usable."),
        column<&R::draining>("draining"),
-       computed<R>("sessions", ColumnType::Int8, "Sessions assigned to it now.",
-                   [](const R& r) {
-                     std::int64_t sum = 0;
-                     for (const auto& [name, count] : r.loads)
-                       sum += count;
-                     return Cell(sum);
-                   }),
-       column<&R::loads>("loads", "The same per class."),
+       column<&R::sessions>("sessions", "Sessions assigned to it now, of classes that a reload removed too."),
+       column<&R::loads>("loads", "The same per class of the configuration."),
        column<&R::servers_active>("sv_active", "Server connections that serve a session."),
        column<&R::servers_idle>("sv_idle", "Kept for a next session."),
        column<&R::in_recovery>("in_recovery"),

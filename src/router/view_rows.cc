@@ -42,6 +42,18 @@ void fill_health(admin::ReplicaRow& row, const std::optional<cluster::ServerHeal
   if (!health->status.up) row.last_error = cluster::down_reason_text(health->status.reason);
 }
 
+// The policy does not count these: no decision is taken for them.
+void fill_primary_sessions(admin::ReplicaRow& row, const policy::Snapshot& pools,
+                           const telemetry::Reading& reading) {
+  const auto sessions_of = [&](policy::ClassId id) {
+    return reading.value(telemetry::metric::sessions, id, telemetry::ServerLabel::primary());
+  };
+  for (std::uint32_t i = 0; i < reading.names().classes.size(); ++i)
+    row.sessions += sessions_of(policy::ClassId(i));
+  for (const policy::ClassSnapshot& c : pools.classes)
+    row.loads.emplace_back(c.params.name, sessions_of(c.id));
+}
+
 admin::Quantiles quantiles_of(const telemetry::HistogramReading& histogram) {
   const auto at = [&](double q) -> std::optional<admin::Micros> {
     const auto value = histogram.quantile(q);
@@ -75,6 +87,7 @@ std::vector<admin::ReplicaRow> replica_rows(Router& router, const ConnectionRows
     row.borrowed = replica.borrowed;
     row.up = replica.up && replica.configured;
     row.draining = replica.draining || !replica.configured;
+    row.sessions = replica.total_load;
     for (std::size_t c = 0; c < pools.classes.size(); ++c)
       row.loads.emplace_back(pools.classes[c].params.name, replica.loads[c]);
     rows.push_back(std::move(row));
@@ -84,6 +97,7 @@ std::vector<admin::ReplicaRow> replica_rows(Router& router, const ConnectionRows
     row.role = "primary";
     const auto health = router.health(row.name);
     row.up = !health || health->status.up;
+    fill_primary_sessions(row, pools, router.telemetry().read());
     rows.push_back(std::move(row));
   }
   return rows;

@@ -39,7 +39,7 @@ def check_psycopg(port):
         with psycopg.connect(dsn, autocommit=autocommit, row_factory=dict_row) as connection:
             for binary in (False, True):
                 row = connection.execute("SHOW REPLICAS", prepare=True, binary=binary).fetchone()
-                assert (row["name"], row["sessions"]) == ("r0", 4), row
+                assert (row["name"], row["sessions"]) == ("r0", 5), row
             try:
                 connection.execute("SHOW nosuch")
                 raise AssertionError("no error")

@@ -75,6 +75,7 @@ class FakeRouterView final : public RouterView {
     replica.pool = "premium";
     replica.borrowed = true;
     replica.up = true;
+    replica.sessions = 5;  // one of a class that is gone
     replica.loads = {{"premium", 3}, {"freemium", 1}};
     replica.lag = std::chrono::milliseconds(12);
     snapshot.replicas = {replica};

@@ -1,5 +1,6 @@
 """Reload under load: all or nothing, nobody is disturbed, and what was changed takes effect."""
 
+import json
 import ssl
 
 import pytest
@@ -116,7 +117,7 @@ def test_a_removed_replica_keeps_its_sessions_and_gets_no_new_ones(make_router, 
     assert router.alive()
 
 
-def test_a_changed_policy_keeps_every_live_session_counted(make_router):
+def test_a_changed_policy_or_class_keeps_every_live_session_counted(make_router, base_config):
     router = make_router()
     clients = [router.session(user, "app_read") for user in ("alice", "bob") for _ in range(6)]
     try:
@@ -128,6 +129,17 @@ def test_a_changed_policy_keeps_every_live_session_counted(make_router):
             ) == len(clients)
             clients.append(router.session("bob", "app_read"))
         assert all(client.value("select 1") == "1" for client in clients)
+        premium = base_config["classes"][0]
+        router.write_config(
+            classes=[{**premium, "name": "gold"}, base_config["classes"][1]],
+            rules=[{"user": "alice", "class": "gold"}],
+        )
+        reload_and_wait(router)
+        rows = [row for row in router.console("show replicas") if row["role"] == "replica"]
+        assert sum(int(row["sessions"]) for row in rows) == len(clients), "those of the class that is gone too"
+        told = json.loads(router.http("/v1/replicas")[1])["replicas"]
+        assert [one["sessions"] for one in told if one["role"] == "replica"] == [int(row["sessions"]) for row in rows]
+        assert all(client.value("select 1") == "1" for client in clients)
     finally:
         for client in clients:
             client.terminate()
@@ -136,3 +148,15 @@ def test_a_changed_policy_keeps_every_live_session_counted(make_router):
         5,
         "counts to return to zero",
     )
+
+
+def test_the_primarys_row_counts_its_sessions(make_router):
+    router = make_router()
+
+    def primary():
+        return next(row for row in router.console("show replicas") if row["role"] == "primary")
+
+    with router.session("alice", "app"), router.session("bob", "app"), router.session("bob", "app_read"):
+        assert primary()["sessions"] == "2" == str(int(router.metric("sluice_sessions", replica="primary")))
+        assert "premium" in primary()["loads"] and "freemium" in primary()["loads"]
+    wait_until(lambda: primary()["sessions"] == "0", 5, "the count to return to zero")
