@@ -401,8 +401,11 @@ admin::Snapshot make_snapshot_rows(Router& router, Part part, ConnectionRows con
   if (has(part, Part::Classes)) rows.classes = class_rows(router);
   if (has(part, Part::Hosts)) rows.hosts = host_rows(router);
   if (has(part, Part::Rtt)) rows.rtt = rtt_rows(router);
-  if (has(part, Part::Profile))
-    rows.profile = profile::to_json(live_profile(router), std::chrono::steady_clock::now());
+  if (has(part, Part::Profile)) {
+    // The profile first: against a clock read before it was made its heartbeat would lie in the future.
+    const profile::Profile live = live_profile(router);
+    rows.profile = profile::to_json(live, std::chrono::steady_clock::now());
+  }
   if (has(part, Part::Decisions)) rows.decisions = decision_rows(router);
   if (has(part, Part::Stats)) rows.stats = stats_rows(router);
   if (has(part, Part::Pools)) rows.pools = pool_rows(connections, idle);

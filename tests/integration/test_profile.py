@@ -95,6 +95,7 @@ def test_what_is_published_is_told_over_http_and_read_by_other_languages(publish
     assert status == 200
     assert told["shares"] == exported(path)["shares"] or told["shares"][0] == [0, 1, 0, 0, 0, 0]
     assert told["publication"]["writer_pid"] == publisher.pid == python["writer"]["pid"]
+    assert told["publication"]["writer"] == "alive"
     assert told["classes"] == python["classes"] == ["premium", "freemium"]
     assert [s["name"] for s in told["servers"]] == [s["name"] for s in python["servers"]]
     assert python["writer"]["state"] == "alive"
