@@ -282,10 +282,21 @@ def test_auth_query_finds_users_that_no_file_names(make_router, cluster, tmp_pat
     assert refusal_of(router, "nobody_here", password="x")[2] == "28P01"
     assert refusal_of(router, "alice", password="x")[2] == "28P01"
     try:
+        with router.session("carol"):
+            pass  # its answer is kept
         cluster.primary.query("alter role carol password 'rotated'")
-        wait_until(
-            lambda: router.lets_in("carol", password="rotated"), 10, "the auth_query's answer to be refreshed"
-        )
+        time.sleep(1.2)  # the same user is asked about once a second
+        assert refusal_of(router, "carol", password="rotated")[2] == "28P01", "by the answer that was kept"
+        wait_until(lambda: router.lets_in("carol", password="rotated"), 1, "the next try to work")
+        assert refusal_of(router, "carol", password=PASSWORD)[2] == "28P01", "the old one does not any more"
+        router.write_config(auth_query_cache_ttl=0)
+        reloads = router.metric("sluice_reloads_total")
+        router.reload()
+        wait_until(lambda: router.metric("sluice_reloads_total") > reloads, 10, "the reload")
+        cluster.primary.query("alter role carol password 'rotated again'")
+        with router.session("carol", password="rotated again"):
+            pass
+        assert refusal_of(router, "carol", password="rotated")[2] == "28P01"
     finally:
         cluster.primary.query("alter role carol password %s", (PASSWORD,))
 
