@@ -1,7 +1,9 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "calibration/calibration_file.h"
 #include "cli/commands.h"
 #include "config/placer_config.h"
 #include "config/print.h"
@@ -9,13 +11,26 @@
 namespace sluice::cli {
 namespace {
 
+// What the daemon would say of it when it looks; it serves without, so these are warnings.
+void check_calibration(const std::string& file, config::Problems& problems) {
+  if (file.empty()) return;
+  config::Problems found;
+  (void)calibration::load(file, found);
+  for (config::Problem& problem : found) {
+    problem.severity = config::Severity::Warning;
+    problems.push_back(std::move(problem));
+  }
+}
+
 int check(const std::string& path) {
   if (config::is_placer_file(path)) {
-    const config::PlacerLoadOutcome placer = config::load_placer(path);
+    config::PlacerLoadOutcome placer = config::load_placer(path);
+    if (placer.config) check_calibration(placer.config->options.calibration_file, placer.problems);
     std::cout << config::check_report(placer, path) << std::flush;
     return placer.config != nullptr && std::cout ? kSuccess : kFailure;
   }
-  const config::LoadOutcome outcome = config::load(path);
+  config::LoadOutcome outcome = config::load(path);
+  if (outcome.config) check_calibration(outcome.config->options.calibration_file, outcome.problems);
   std::cout << config::check_report(outcome, path) << std::flush;
   return outcome.config != nullptr && std::cout ? kSuccess : kFailure;
 }

@@ -4,7 +4,6 @@
 #include <csignal>
 #include <utility>
 
-#include "calibration/calibration_file.h"
 #include "placer/snapshot_parts.h"
 #include "telemetry/log_settings.h"
 
@@ -84,22 +83,6 @@ SnapshotPtr Placer::make_snapshot(std::shared_ptr<const config::PlacerConfig> co
   return snapshot;
 }
 
-bool Placer::load_calibration(const config::PlacerOptions& options, std::string& problem) {
-  if (options.calibration_file.empty()) {
-    knowledge_.calibration = nullptr;
-    return true;
-  }
-  config::Problems problems;
-  auto loaded = calibration::load(options.calibration_file, problems);
-  if (!loaded) {
-    problem =
-        problems.empty() ? options.calibration_file + " cannot be read" : config::to_string(problems.front());
-    return false;
-  }
-  knowledge_.calibration = std::make_shared<const calibration::Calibration>(*std::move(loaded));
-  return true;
-}
-
 bool Placer::start_mirror(const config::PlacerOptions& options, std::string& problem) {
   if (options.profile_url.empty()) return true;
   mirror::Mirror::Settings settings;
@@ -123,9 +106,7 @@ std::optional<std::string> Placer::open() {
     end_signals_.add(signal);
   if (const auto done = log::configure(log::settings_of(options.log_level, options.log_format)); !done)
     return "cannot open the log: " + done.error().code.message();
-  const Worker* first = nullptr;
   std::string problem;
-  if (!load_calibration(options, problem)) return problem;
   snapshot_ = make_snapshot(initial_, problem);
   if (snapshot_ == nullptr) return problem;
   if (!options.access_log.empty()) {
@@ -139,8 +120,10 @@ std::optional<std::string> Placer::open() {
       control_.get_executor(),
       [this](const HostState& host, bool ok, bool changed) { host_checked(host, ok, changed); });
   read_profile();
+  look_at_calibration();
   publish();
   Worker::Ports ports;
+  const Worker* first = nullptr;
   for (std::size_t i = 0; i < thread_count(options); ++i) {
     auto& worker = workers_.emplace_back(std::make_unique<Worker>(shared_, view_, telemetry_->add_thread()));
     if (!worker->listen(first, ports, problem)) return problem;

@@ -13,6 +13,7 @@
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
 
+#include "calibration/calibration_watch.h"
 #include "config/placer_config.h"
 #include "http/page_server.h"
 #include "mirror/mirror.h"
@@ -53,9 +54,9 @@ class Placer {
   // The configuration with all that is made from it; null with a reason in `problem`.
   SnapshotPtr make_snapshot(std::shared_ptr<const config::PlacerConfig> config, std::string& problem);
   bool start_mirror(const config::PlacerOptions& options, std::string& problem);
-  bool load_calibration(const config::PlacerOptions& options, std::string& problem);
   void reload();
   void read_profile();
+  void look_at_calibration();
   void publish();
   void host_checked(const HostState& host, bool ok, bool changed);
   void sample(telemetry::Samples& samples);
@@ -70,6 +71,7 @@ class Placer {
   ViewPtr view_;
   std::unique_ptr<mirror::Mirror> mirror_;  // of a router on another machine
   std::unique_ptr<shm::ProfileReader> reader_;
+  calibration::CalibrationWatch calibration_watch_;
   Knowledge knowledge_;
   PolicyState policy_;
   // Names of label values keep their places across reloads.

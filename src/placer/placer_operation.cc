@@ -93,14 +93,12 @@ void Placer::reload() {
   }
   // Whatever can fail is done before anything changes: all or nothing.
   SnapshotPtr made;
-  const auto calibration_before = knowledge_.calibration;
   if (outcome.config) {
     const auto fixed = config::placer_needing_restart(*snapshot_->config, *outcome.config);
-    if (!fixed.empty()) {
-      problem = "a restart is needed: " + fixed.front();
-    } else if (load_calibration(outcome.config->options, problem)) {
+    if (fixed.empty()) {
       made = make_snapshot(outcome.config, problem);
-      if (made == nullptr) knowledge_.calibration = calibration_before;
+    } else {
+      problem = "a restart is needed: " + fixed.front();
     }
   }
   metrics_->count(telemetry::metric::reloads_total,
@@ -126,6 +124,7 @@ void Placer::reload() {
   }
   prober_->configure(snapshot_);
   read_profile();
+  look_at_calibration();
   publish();
   log::info("reloaded", {{"file", config_path_}});
 }
@@ -145,13 +144,27 @@ void Placer::read_profile() {
   knowledge_.profile_problem = shm::profile_problem(reader_->path(), read.error());
 }
 
+void Placer::look_at_calibration() {
+  using News = calibration::CalibrationWatch::News;
+  const News news = calibration_watch_.look(snapshot_->options().calibration_file);
+  knowledge_.calibration = calibration_watch_.calibration();
+  knowledge_.calibration_problem = calibration_watch_.problem();
+  if (news == News::Read)
+    log::info("calibration read", {{"file", snapshot_->options().calibration_file},
+                                   {"hosts", knowledge_.calibration->hosts.size()},
+                                   {"routes", knowledge_.calibration->routes.size()}});
+  if (news == News::Missing) log::warning("no calibration", {{"reason", knowledge_.calibration_problem}});
+  if (news == News::Broken)
+    log::error("the calibration is not used", {{"reason", knowledge_.calibration_problem}});
+}
+
 void Placer::publish() {
   const auto now = std::chrono::steady_clock::now();
   knowledge_.hosts = prober_->reports();
   view_ = std::make_shared<const View>(make_view(snapshot_, knowledge_, now));
   for (const auto& worker : workers_)
     worker->replace_view(view_, telemetry_->extents());
-  PolicyState state = policy_state(*view_, knowledge_.profile_problem);
+  PolicyState state = policy_state(*view_, knowledge_);
   const bool changed = state.summary != policy_.summary;
   policy_ = std::move(state);
   if (!changed) return;
@@ -170,6 +183,7 @@ asio::awaitable<void> Placer::decide() {
     co_await decide_timer_.async_wait(kAwait);
     if (stopped_) co_return;
     read_profile();
+    look_at_calibration();
     publish();
   }
 }

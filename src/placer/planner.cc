@@ -225,12 +225,15 @@ View make_view(SnapshotPtr snapshot, const Knowledge& knowledge, Clock::time_poi
   return view;
 }
 
-PolicyState policy_state(const View& view, const std::string& profile_problem) {
+PolicyState policy_state(const View& view, const Knowledge& knowledge) {
   constexpr std::size_t kRoutesNamed = 3;
   PolicyState state;
   const config::PlacerConfig& config = *view.snapshot->config;
-  if (config.options.policy != placement::Policy::UserFirst && !profile_problem.empty())
-    state.reasons.push_back("profile: " + profile_problem);
+  if (config.options.policy != placement::Policy::UserFirst) {
+    if (!knowledge.profile_problem.empty()) state.reasons.push_back("profile: " + knowledge.profile_problem);
+    if (!knowledge.calibration_problem.empty())
+      state.reasons.push_back("calibration: " + knowledge.calibration_problem);
+  }
   std::map<placement::Policy, std::size_t> followed;
   std::map<std::string, std::vector<std::string>> causes;
   for (std::size_t i = 0; i < config.routes.size(); ++i) {

@@ -20,6 +20,7 @@ struct Knowledge {
   std::optional<profile::Profile> profile;  // the last one read
   std::string profile_problem;              // why there is none, for people; "" when none is configured
   std::shared_ptr<const calibration::Calibration> calibration;  // null: none
+  std::string calibration_problem;  // why the file as it is now is not used, for people; else ""
 };
 
 // Why a profile is not believed, for people; "" when it is.
@@ -45,6 +46,6 @@ struct PolicyState {
   std::string summary;               // "profiled for 3 of 4 routes; user_first for 1"
   std::vector<std::string> reasons;  // one per cause, the first routes named
 };
-PolicyState policy_state(const View& view, const std::string& profile_problem);
+PolicyState policy_state(const View& view, const Knowledge& knowledge);
 
 }  // namespace sluice::placer

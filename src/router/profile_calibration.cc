@@ -4,11 +4,6 @@
 #include <cmath>
 #include <unordered_map>
 
-#include <sys/stat.h>
-
-#include "calibration/calibration_file.h"
-#include "telemetry/log.h"
-
 namespace sluice::router {
 namespace {
 
@@ -104,32 +99,6 @@ void apply_calibration(profile::Contents& contents, const calibration::Calibrati
   applying.routes();
   applying.residuals();
   applying.round_trips();
-}
-
-std::shared_ptr<const calibration::Calibration> CalibrationWatch::look(const std::string& path) {
-  Seen now{path, 0, 0, 0};
-  struct stat status {};
-  if (!path.empty() && ::stat(path.c_str(), &status) == 0) {
-    now.changed_ns =
-        static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
-    now.size = status.st_size;
-    now.inode = status.st_ino;
-  }
-  if (now == seen_) return calibration_;
-  if (path != seen_.path) calibration_ = nullptr;
-  seen_ = now;
-  if (path.empty()) return nullptr;
-  config::Problems problems;
-  auto loaded = calibration::load(path, problems);
-  if (!loaded) {
-    const std::string reason = problems.empty() ? "it cannot be read" : config::to_string(problems.front());
-    log::error("the calibration is not used", {{"file", path}, {"reason", reason}});
-    return calibration_;
-  }
-  calibration_ = std::make_shared<const calibration::Calibration>(*std::move(loaded));
-  log::info("calibration read",
-            {{"file", path}, {"hosts", calibration_->hosts.size()}, {"routes", calibration_->routes.size()}});
-  return calibration_;
 }
 
 }  // namespace sluice::router

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
-#include <string>
 
 #include "calibration/calibration.h"
 #include "profile/contents.h"
@@ -16,23 +14,5 @@ namespace sluice::router {
 // (at most a tenth of the route's calls untraced), else as they stand in the file.
 void apply_calibration(profile::Contents& contents, const calibration::Calibration& calibration,
                        profile::Moment now, std::chrono::system_clock::time_point wall_now);
-
-// The calibration file of the options, read again when it has changed. A file that cannot be read is logged
-// once, and what was read before stays. On the control thread.
-class CalibrationWatch {
- public:
-  // Looks at the file's time and size; null without a file. One stat() where nothing has changed.
-  std::shared_ptr<const calibration::Calibration> look(const std::string& path);
-
- private:
-  struct Seen {
-    std::string path;
-    std::int64_t changed_ns = 0, size = 0;
-    std::uint64_t inode = 0;
-    friend bool operator==(const Seen&, const Seen&) = default;
-  };
-  Seen seen_;
-  std::shared_ptr<const calibration::Calibration> calibration_;
-};
 
 }  // namespace sluice::router

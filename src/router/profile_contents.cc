@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "router/profile_calibration.h"
 #include "router/router.h"
 
 namespace sluice::router {

@@ -16,11 +16,11 @@
 
 #include "admin/http_admin.h"
 #include "admin/router_view.h"
+#include "calibration/calibration_watch.h"
 #include "cluster/monitor.h"
 #include "config/config.h"
 #include "net/task_group.h"
 #include "profile/contents.h"
-#include "router/profile_calibration.h"
 #include "router/route_watch.h"
 #include "router/server_directory.h"
 #include "router/shared.h"
@@ -77,6 +77,7 @@ class Router {
   // router_profile.cc
   asio::awaitable<void> publish_profile();
   void publish_now();
+  void look_at_calibration(const std::string& path);
   RoundTrips round_trips_by_host(const profile::Contents& contents) const;
   void apply(std::shared_ptr<const config::Config> config, Materials materials);
   void watch_servers();
@@ -115,7 +116,7 @@ class Router {
   asio::signal_set end_signals_;
   asio::steady_timer sweep_timer_;
   asio::steady_timer profile_timer_;
-  CalibrationWatch calibration_watch_;
+  calibration::CalibrationWatch calibration_watch_;
   std::optional<shm::ProfileWriter> profile_writer_;
   std::string profile_problem_;  // that was logged last
   std::chrono::steady_clock::time_point drain_until_{};

@@ -26,11 +26,7 @@ asio::awaitable<void> Router::publish_profile() {
 
 void Router::publish_now() {
   const config::Options& options = snapshot()->options();
-  auto calibration = calibration_watch_.look(options.calibration_file);
-  {
-    const std::lock_guard lock(mutex_);
-    calibration_.swap(calibration);
-  }
+  look_at_calibration(options.calibration_file);
   const profile::Contents contents = profile_contents(*this);
   const auto now = std::chrono::steady_clock::now();
   admission_->set_round_trips(round_trips_by_host(contents));
@@ -53,6 +49,20 @@ void Router::publish_now() {
   if (!ok && problem != profile_problem_) log::error("profile is not published", {{"reason", problem}});
   if (ok && !profile_problem_.empty()) log::info("profile is published again", {{"path", wanted.path}});
   profile_problem_ = std::move(problem);
+}
+
+void Router::look_at_calibration(const std::string& path) {
+  using News = calibration::CalibrationWatch::News;
+  const News news = calibration_watch_.look(path);
+  auto calibration = calibration_watch_.calibration();
+  if (news == News::Read)
+    log::info("calibration read",
+              {{"file", path}, {"hosts", calibration->hosts.size()}, {"routes", calibration->routes.size()}});
+  if (news == News::Missing) log::warning("no calibration", {{"reason", calibration_watch_.problem()}});
+  if (news == News::Broken)
+    log::error("the calibration is not used", {{"reason", calibration_watch_.problem()}});
+  const std::lock_guard lock(mutex_);
+  calibration_.swap(calibration);
 }
 
 RoundTrips Router::round_trips_by_host(const profile::Contents& contents) const {

@@ -121,6 +121,42 @@ def test_without_its_profile_the_policy_comes_down_and_says_so(make_placer, make
     assert "policy" in placer.log_text()
 
 
+def test_a_calibration_that_comes_later_is_taken_up(make_placer, make_host, tmp_path):
+    path = tmp_path / "calibration.yaml"
+    hosts, routes = {"a": (0.5, 0.1), "b": (0.5, 0.1)}, {"/feed": (3, {"a": 3.0, "b": 4.0})}
+    placer = make_placer(
+        make_host("a"),
+        make_host("b"),
+        policy="profiled",
+        calibration_file=str(path),
+        routes=[{"pattern": "/feed", "n_serial": "calibrated"}],
+    )
+
+    def policy():
+        return placer.json("/v1/explain?route=/feed")["policy"]
+
+    checked = subprocess.run([BINARY, "check", "-c", placer.config_file], capture_output=True, text=True)
+    assert checked.returncode == 0 and f"{path}: warning" in checked.stdout, checked.stdout
+    assert policy() == "user_first"
+    text = placer.http("/healthz")[1]
+    assert f"degraded: calibration: {path}" in text and "sluice calibrate" in text
+    assert placer.log_text().count("no calibration") == 1
+    calibration(path, hosts, routes)
+    wait_until(lambda: policy() == "profiled", 10, "the file to be read")
+    assert "degraded" not in placer.http("/healthz")[1]
+    checked = subprocess.run([BINARY, "check", "-c", placer.config_file], capture_output=True, text=True)
+    assert checked.returncode == 0 and " 0 warnings" in checked.stdout, checked.stdout
+    path.write_text("version: 7\n")
+    wait_until(lambda: "degraded: calibration" in placer.http("/healthz")[1], 10, "the mistake to be told")
+    assert policy() == "profiled", "by what was read before"
+    placer.reload()
+    wait_until(lambda: "reloaded" in placer.log_text(), 10, "the reload, which that does not spoil")
+    path.unlink()
+    placer.stop()
+    placer.start()
+    assert policy() == "user_first"
+
+
 @pytest.mark.short
 def test_routes_are_found_by_the_most_specific_pattern(make_placer, host):
     patterns = ["/a/*", "/a/:id", "/a/:id/edit", "/a/new", "/"]

@@ -113,7 +113,7 @@ TEST(Planner, ComesDownAndSaysWhy) {
   EXPECT_EQ(effective(0).policy, Policy::Profiled);
   EXPECT_EQ(effective(1).policy, Policy::NetworkOnly);
   EXPECT_EQ(effective(1).missing, Missing::Residual);
-  const PolicyState state = policy_state(make_view(snapshot, knowledge, kNow), "");
+  const PolicyState state = policy_state(make_view(snapshot, knowledge, kNow), knowledge);
   EXPECT_TRUE(state.degraded);
   EXPECT_EQ(state.reasons.front(), "/fixed by network_only: it is not calibrated on a");
 

@@ -1,11 +1,6 @@
 #include "router/profile_calibration.h"
 
-#include <filesystem>
-
 #include <gtest/gtest.h>
-
-#include "calibration/calibration_file.h"
-#include "tests/config/temporary_folder.h"
 
 namespace sluice::router {
 namespace {
@@ -86,27 +81,6 @@ TEST(CalibrationInTheProfile, OfTheFutureIsOfNow) {
   profile::Contents contents = router_contents();
   apply_calibration(contents, sample(), kNow, kWallNow - 1h);
   EXPECT_EQ(contents.hosts[0].calibrated_at, kNow);
-}
-
-TEST(CalibrationWatch, ReadsTheFileWhenItChangesAndKeepsTheLastGoodOne) {
-  const config::TemporaryFolder folder;
-  const std::string path = folder.path("calibration.yaml");
-  CalibrationWatch watch;
-  EXPECT_EQ(watch.look(""), nullptr);
-  EXPECT_EQ(watch.look(path), nullptr);
-  ASSERT_TRUE(calibration::save(sample(), path));
-  const auto first = watch.look(path);
-  ASSERT_NE(first, nullptr);
-  EXPECT_EQ(watch.look(path), first) << "unchanged, not read again";
-  folder.write("calibration.yaml", "nonsense: [");
-  EXPECT_EQ(watch.look(path), first);
-  calibration::Calibration other = sample();
-  other.hosts.pop_back();
-  ASSERT_TRUE(calibration::save(other, path));
-  const auto second = watch.look(path);
-  ASSERT_NE(second, nullptr);
-  EXPECT_EQ(second->hosts.size(), 1u);
-  EXPECT_EQ(watch.look(""), nullptr);
 }
 
 }  // namespace
