@@ -87,8 +87,8 @@ void append_fields(std::string& out, const std::vector<Field>& fields, bool (*le
 }
 
 // Written anew by append_request_head.
-bool is_rewritten_request_field(const Field& field) {
-  switch (field.id) {
+bool is_rewritten(FieldId id) noexcept {
+  switch (id) {
     case FieldId::Host:
     case FieldId::Forwarded:
     case FieldId::TraceParent:
@@ -103,6 +103,21 @@ bool is_rewritten_request_field(const Field& field) {
     default:
       return false;
   }
+}
+
+// CGI, WSGI and Rack give applications the names with `-` as `_`: X_Forwarded_For would there stand beside,
+// or in place of, the field that is ours.
+bool passes_for_ours(std::string_view name) noexcept {
+  constexpr std::size_t kLongest = 32;  // no name that we know is as long
+  if (name.size() > kLongest || name.find('_') == name.npos) return false;
+  std::array<char, kLongest> dashed{};
+  std::replace_copy(name.begin(), name.end(), dashed.begin(), '_', '-');
+  const FieldId id = http::field_id({dashed.data(), name.size()});
+  return is_rewritten(id) || is_per_hop(id);
+}
+
+bool is_rewritten_request_field(const Field& field) {
+  return is_rewritten(field.id) || (field.id == FieldId::Other && passes_for_ours(field.name));
 }
 
 bool is_rewritten_response_field(const Field& field) {

@@ -38,6 +38,23 @@ TEST(ForwardedRequest, IsWholeAndParsesAgain) {
   EXPECT_EQ(again.content_length, 3U);
 }
 
+TEST(ForwardedRequest, LosesNamesThatApplicationsTakeForOurs) {
+  for (const std::string name :
+       {"X_Forwarded_For", "x-forwarded_for", "X_FORWARDED_PROTO", "X_Forwarded-Host", "X_Request_Id",
+        "X_Sluice_Host", "Transfer_Encoding", "content_length", "Keep_Alive", "Proxy_Connection"})
+    for (const bool trusted : {false, true}) {
+      const std::string head =
+          forwarded("GET / HTTP/1.1\r\nHost: x\r\n" + name + ": evil\r\nKeep: it\r\n\r\n", {},
+                    {"192.0.2.1", trusted, false});
+      EXPECT_EQ(head.find("evil"), std::string::npos) << name << "\n" << head;
+      EXPECT_TRUE(has(head, "Keep: it"));
+      EXPECT_TRUE(has(head, "X-Forwarded-For: 192.0.2.1"));
+    }
+  for (const std::string name : {"X_Custom", "_", "X_Forwarded_For_Whom", "X__Forwarded_For"})
+    EXPECT_TRUE(
+        has(forwarded("GET / HTTP/1.1\r\nHost: x\r\n" + name + ": mine\r\n\r\n", {}, {}), name + ": mine"));
+}
+
 TEST(ForwardedRequest, AsksForAnUpgradeOnlyWhereItMay) {
   ForwardPolicy policy;
   policy.upgrades = {"websocket"};
