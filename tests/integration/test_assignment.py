@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 from harness import messages as m
-from harness.net import wait_until
-from harness.wire import LoginRefused
+from harness.net import free_port, wait_until
+from harness.wire import LoginRefused, WireClient, unverified_context
 
 
 def place(client):
@@ -90,6 +90,42 @@ def test_rules_classify_by_user_database_application_and_network(make_router):
             5,
             "the session to end",
         )
+
+
+def shown(router, client):
+    """The row of a session, which its server's process tells."""
+    pid = client.value("select pg_backend_pid()")
+    server = next(row for row in router.console("show servers") if row["remote_pid"] == pid)
+    return next(row for row in router.console("show clients") if row["link"] == server["ptr"])
+
+
+def test_rules_classify_by_role_certificate_and_listener(make_router, files):
+    inner = free_port()
+    router = make_router(
+        listeners=[{"name": "inner", "address": "127.0.0.1", "port": inner}],
+        auth_user="postgres",
+        auth_password_file=str(files["password"]),
+        auth_dbname="postgres",
+        rules=[
+            {"role": "team", "class": "premium"},
+            {"certificate_name": "cert_*", "class": "premium"},
+            {"listener": "inner", "class": "premium"},
+        ],
+    )
+    with router.session("bob", "app_read") as client:
+        assert shown(router, client)["class"] == "premium", "a member of the role"
+    with router.session("carol", "app_read") as client:
+        assert shown(router, client)["class"] == "freemium", "none of the three"
+    with WireClient("127.0.0.1", inner) as client:
+        client.login("carol", "app_read")
+        assert shown(router, client)["class"] == "premium", "the same user by the other way in"
+    context = unverified_context(certificate=files["client"])
+    with router.tls_session("cert_user", "app_read", context=context) as client:
+        assert shown(router, client)["class"] == "premium", "by the verified certificate's name"
+    with router.tls_session("alice", "app_read", context=context) as client:
+        assert shown(router, client)["class"] == "premium", "whatever user it logs in as"
+    with router.tls_session("alice", "app_read") as client:
+        assert shown(router, client)["class"] == "freemium", "without a certificate"
 
 
 @pytest.mark.short

@@ -69,17 +69,15 @@ def test_data_sent_after_the_server_rejected_the_copy_is_swallowed(judge, where,
 # B49
 @pytest.mark.short
 def test_syncs_inside_copy_are_ignored_as_the_server_ignores_them(judge):
-    data = d(b"%d\tx\n")
-
     def twice(client):
         out = []
-        for number in range(50):
+        for number in range(1000):
             out += client.run(
                 P("", "copy copied from stdin")
                 + B()
                 + E()
                 + S()
-                + data.replace(b"%d", b"%02d" % number)
+                + d(b"%d\tx\n" % number)
                 + c()
                 + S()
             )
@@ -99,6 +97,37 @@ def test_syncs_inside_copy_are_ignored_as_the_server_ignores_them(judge):
         + client.run(Q("select 1")),
         before=TABLE,
     )
+
+
+# B48, B49
+def test_a_thousand_rejected_copies_leave_the_server_to_the_next_client(make_router, cluster):
+    """The next session of the same settings gets the same server connection, and not a byte of what came late."""
+    router = make_router()
+    cluster.primary.query(TABLE, database="app")
+    late = b"".join(d(b"5\tfive\n") for _ in range(20))
+    servers = set()
+    with router.session("trusted"):
+        pass
+    rss = 0
+    for number in range(1000):
+        extended, block = number % 2 == 1, number % 4 >= 2
+        start = P("", "copy copied from stdin") + B() + E() if extended else Q("copy copied from stdin")
+        with router.session("trusted") as client:
+            if block:
+                client.run(Q("begin"))
+            client.send(start).read_until("G")
+            client.send(d(b"1\tx\n1\tdouble\n") + late + c() + (S() if extended else b""))
+            answer = client.read_until("Z")
+            assert m.kinds(answer) == "E Z" and m.sqlstate(answer[0]) == "23505"
+            assert m.kinds(client.run(Q("select pg_backend_pid()" if not block else "rollback"))) in ("T D C Z", "C Z")
+            servers.add(client.value("select pg_backend_pid()"))
+            client.terminate()
+        if number == 100:
+            rss = router.rss_bytes()
+    assert len(servers) < 20, "connections are given back and used again"
+    assert router.rss_bytes() - rss < 4 << 20
+    with router.session("trusted") as client:
+        assert client.value("select count(*) from copied") == "0"
 
 
 # B49

@@ -69,11 +69,24 @@ class Relay:
             leg.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with self._lock:
             self._sockets.append(server)
-        for source, sink, knobs, last in (
-            (client, server, self.to_server, False),
-            (server, client, self.to_client, self.keep_client_open),
-        ):
-            threading.Thread(target=self._pump, args=(source, sink, knobs, last), daemon=True).start()
+        pumps = [
+            threading.Thread(target=self._pump, args=way, daemon=True)
+            for way in (
+                (client, server, self.to_server, False),
+                (server, client, self.to_client, self.keep_client_open),
+            )
+        ]
+        for pump in pumps:
+            pump.start()
+        for pump in pumps:
+            pump.join()
+        if self.keep_client_open or self._stopping:
+            return
+        # Both ways have ended. Thousands of connections must not keep their descriptors.
+        with self._lock:
+            self._sockets = [leg for leg in self._sockets if leg not in (client, server)]
+        client.close()
+        server.close()
 
     def _pump(self, source, sink, knobs, keep_open):
         try:
