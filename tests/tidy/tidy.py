@@ -67,6 +67,21 @@ def undescribed_folders():
             yield f"src/{folder.name}:1: a folder says in README.md what it is for"
 
 
+def dead_links():
+    """README.md, docs and conf are installed as they stand here (deploy/CMakeLists.txt), and nothing else is."""
+    installed = [ROOT / "README.md", ROOT / "docs", ROOT / "conf"]
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        fenced = False
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            fenced ^= line.lstrip().startswith("```")
+            for link in [] if fenced else re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
+                target = (path.parent / link).resolve()
+                if re.match(r"\w+:", link):
+                    continue
+                if not target.exists() or not any(target.is_relative_to(root) for root in installed):
+                    yield f"{path.relative_to(ROOT)}:{number}: {link} is not there, or not installed"
+
+
 def white_space():
     tool = shutil.which("clang-format-14") or shutil.which("clang-format")
     if tool is None:
@@ -82,7 +97,7 @@ def main():
     if len(sys.argv) > 1:
         print(__doc__.strip())
         return 0 if sys.argv[1] in ("-h", "--help") else 2
-    offences = [line for check in (forbidden, unused_headers, undescribed_folders, white_space) for line in check()]
+    offences = [line for check in (forbidden, unused_headers, undescribed_folders, dead_links, white_space) for line in check()]
     print("\n".join(offences) if offences else "tidy")
     return 1 if offences else 0
 
