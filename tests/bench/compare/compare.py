@@ -22,7 +22,7 @@ from harness.postgres import BINDIR, PASSWORD, Cluster  # noqa: E402
 from harness.router import BINARY  # noqa: E402
 from harness.tls import Authority  # noqa: E402
 from harness.wire import LoginRefused  # noqa: E402
-from loads import LOADS  # noqa: E402
+from loads import LOADS, Unsupported  # noqa: E402
 
 
 class Bench:
@@ -77,6 +77,8 @@ def measure(bench, contenders, keys, rounds):
                         f"{name} {value:,.1f}" for name, value in found[contender.name].items()
                     )
                     print(f"round {number + 1}  {title}  {contender.name}: {numbers}", flush=True)
+                except Unsupported:
+                    continue
                 except (
                     subprocess.CalledProcessError,
                     OSError,

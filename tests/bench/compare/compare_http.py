@@ -4,8 +4,8 @@
 usage: tests/bench/compare/compare_http.py [--rounds N] [--seconds N] [--threads N] [--output FILE]
 
 Each round runs every load through every contender in random order; ratios are taken within a round. wrk asks with 64
-keep-alive connections for pages of 1 KiB and 100 KiB that another nginx serves from memory. Needs wrk, nginx and haproxy
-(apt-get install wrk nginx-light haproxy). Reports, and asserts nothing: times are not for tests.
+keep-alive connections for pages of 1 KiB and 100 KiB that another nginx serves from memory. Installs wrk, nginx and haproxy
+where they are missing. Reports, and asserts nothing: times are not for tests.
 """
 
 import argparse
@@ -187,6 +187,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--output", default=str(REPOSITORY / "docs/bench/placer.md"), help="- for the terminal")
     arguments = parser.parse_args()
+    subprocess.run(["bash", str(REPOSITORY / "deploy/install-deps.sh"), "bench"], check=True)
     load_average = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="sluice-bench-") as folder:
         programs = start(Path(folder), arguments.threads)

@@ -20,6 +20,8 @@ class Contender:
     itself)."""
 
     host, port, pid, process = "127.0.0.1", 0, 0, None
+    # server_tls_sslmode of the next start(); None: it has no TLS of its own with the server.
+    server_tls = None
 
     def start(self, bench):
         raise NotImplementedError
@@ -70,7 +72,7 @@ class Direct(Contender):
 
 
 class PgBouncer(Contender):
-    name, title = "pgbouncer", "PgBouncer, session pooling"
+    name, title, server_tls = "pgbouncer", "PgBouncer, session pooling", "disable"
 
     def start(self, bench):
         self.port = free_port()
@@ -93,7 +95,7 @@ auth_file = {users}
 pool_mode = session
 max_client_conn = 5000
 default_pool_size = {SESSIONS}
-server_tls_sslmode = disable
+server_tls_sslmode = {self.server_tls}
 client_tls_sslmode = allow
 client_tls_cert_file = {place / "certificate"}
 client_tls_key_file = {place / "key"}
@@ -145,7 +147,7 @@ listen postgres
 
 
 class Sluice(Contender):
-    name, title, engine = "sluice", "Sluice", "epoll"
+    name, title, engine, server_tls = "sluice", "Sluice", "epoll", "disable"
 
     def __init__(self):
         self.router = None
@@ -162,7 +164,7 @@ class Sluice(Contender):
             "max_client_conn": 5000,
             "max_unauthenticated": 1000,
             "max_idle_server_connections": SESSIONS,
-            "server_tls_sslmode": "disable",
+            "server_tls_sslmode": self.server_tls,
             "client_tls_sslmode": "allow",
             "client_tls_cert_file": str(bench.files["certificate"]),
             "client_tls_key_file": str(bench.files["key"]),

@@ -55,6 +55,23 @@ def pgbench(bench, contender, clients, protocol, options=(), sslmode="disable", 
     }
 
 
+class Unsupported(Exception):
+    """The contender cannot do this load."""
+
+
+def tls_both_ways(bench, contender, clients, options=()):
+    """pgbench over TLS, with a contender that speaks TLS to the server too."""
+    if contender.server_tls is None:
+        raise Unsupported
+    contender.server_tls = "require"
+    try:
+        contender.restart(bench)
+        return pgbench(bench, contender, clients, "simple", options, sslmode="require")
+    finally:
+        contender.server_tls = "disable"
+        contender.restart(bench)
+
+
 def idle_sessions(bench, contender, tls=False):
     """Opens `bench.idle` sessions that each ran one query, and looks at what they cost in memory and, doing
     nothing, in CPU time."""
@@ -130,6 +147,10 @@ LOADS = {
         "tls-connect": (
             "new TLS connection, SCRAM, one query",
             lambda b, c: pgbench(b, c, 2, "simple", ["-C"], sslmode="require"),
+        ),
+        "tls-both-16": (
+            "16 clients, simple, TLS with client and server",
+            lambda b, c: tls_both_ways(b, c, 16),
         ),
     },
     "idle": {
