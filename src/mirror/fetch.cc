@@ -94,7 +94,8 @@ State ResponseReader::end() {
   return fail("the connection ended before the answer did");
 }
 
-asio::awaitable<std::variant<Body, Problem>> fetch(Source source, FetchLimits limits) {
+asio::awaitable<std::variant<Body, Problem>> fetch(Source source, FetchLimits limits,
+                                                   std::shared_ptr<const net::TlsContext> tls) {
   const auto began = std::chrono::steady_clock::now();
   net::ConnectTarget target{source.host, source.port};
   const net::SocketOptions options;
@@ -107,6 +108,12 @@ asio::awaitable<std::variant<Body, Problem>> fetch(Source source, FetchLimits li
   const auto failed = [&](const std::error_code& code) {
     return Problem{deadline.expired() ? "no whole answer in time" : code.message()};
   };
+  if (source.secure) {
+    if (tls == nullptr) co_return Problem{"TLS is not set up"};
+    std::string name = source.host;
+    const auto shaken = co_await stream.handshake(std::move(tls), net::TlsRole::Client, std::move(name));
+    if (!shaken) co_return failed(shaken.error().code);
+  }
   const std::string request =
       "GET " + source.path + " HTTP/1.1\r\nHost: " + source.authority() +
       "\r\nAccept: application/json\r\nUser-Agent: sluice\r\nConnection: close\r\n\r\n";

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -11,6 +12,7 @@
 #include "http/chunk_decoder.h"
 #include "http/head.h"
 #include "mirror/source.h"
+#include "net/tls_context.h"
 
 namespace sluice::mirror {
 
@@ -58,7 +60,9 @@ struct Body {
 struct Problem {
   std::string sentence;  // what happened, without the address
 };
-// One GET over a connection of its own. Anything but a whole answer with status 200 is a problem.
-asio::awaitable<std::variant<Body, Problem>> fetch(Source source, FetchLimits limits);
+// One GET over a connection of its own. Anything but a whole answer with status 200 is a problem. `tls` is
+// for a secure source; null otherwise.
+asio::awaitable<std::variant<Body, Problem>> fetch(Source source, FetchLimits limits,
+                                                   std::shared_ptr<const net::TlsContext> tls);
 
 }  // namespace sluice::mirror

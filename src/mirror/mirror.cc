@@ -59,7 +59,8 @@ asio::awaitable<std::string> Mirror::copy() {
   // Before the question: what the answer took on its way makes contents look older, never younger.
   const auto asked = std::chrono::steady_clock::now();
   Source source = settings_.from;
-  auto answer = co_await fetch(std::move(source), settings_.limits);
+  std::shared_ptr<const net::TlsContext> plain;
+  auto answer = co_await fetch(std::move(source), settings_.limits, std::move(plain));
   if (auto* const problem = std::get_if<Problem>(&answer)) co_return std::move(problem->sentence);
   const auto profile = profile::from_json(std::get<Body>(answer).text, asked);
   if (!profile) co_return std::string("the answer is no profile");

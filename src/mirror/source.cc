@@ -19,17 +19,22 @@ bool parse_port(std::string_view text, std::uint16_t& port) {
 
 }  // namespace
 
-std::optional<Source> Source::parse(std::string_view url, std::string& problem) {
-  constexpr std::string_view kScheme = "http://";
+std::optional<Source> Source::parse(std::string_view url, std::string& problem, Https https) {
+  constexpr std::string_view kPlain = "http://", kSecure = "https://";
   const auto refuse = [&](const char* why) {
     problem = why;
     return std::nullopt;
   };
-  if (!url.starts_with(kScheme)) return refuse("the address must begin with http://");
+  const bool secure = https == Https::Allowed && url.starts_with(kSecure);
+  if (!secure && !url.starts_with(kPlain))
+    return refuse(https == Https::Allowed ? "the address must begin with http:// or https://"
+                                          : "the address must begin with http://");
   if (url.size() > kUrlBytesMax || !std::all_of(url.begin(), url.end(), is_visible))
     return refuse("the address is too long or has characters that cannot be in one");
-  url.remove_prefix(kScheme.size());
+  url.remove_prefix(secure ? kSecure.size() : kPlain.size());
   Source source;
+  source.secure = secure;
+  if (secure) source.port = 443;
   const std::size_t slash = url.find('/');
   if (slash != url.npos && slash + 1 < url.size()) source.path = url.substr(slash);
   std::string_view authority = url.substr(0, slash);

@@ -12,11 +12,14 @@ struct Source {
   std::string host;  // name or numeric address, IPv6 without brackets
   std::uint16_t port = 80;
   std::string path = "/v1/profile";
+  bool secure = false;  // https
 
-  // http://HOST[:PORT][/PATH]; without a path that of the profile. nullopt with a sentence in `problem`
-  // otherwise: another scheme, user information, a port that is none, characters that a request line cannot
-  // carry.
-  static std::optional<Source> parse(std::string_view url, std::string& problem);
+  // http://HOST[:PORT][/PATH]; without a path that of the profile. Where `https` is Allowed that scheme too.
+  // nullopt with a sentence in `problem` otherwise: another scheme, user information, a port that is none,
+  // characters that a request line cannot carry.
+  enum class Https { Refused, Allowed };
+  static std::optional<Source> parse(std::string_view url, std::string& problem,
+                                     Https https = Https::Refused);
   std::string authority() const;  // for the Host field and for people: "10.0.0.1:9632", "[::1]:9632"
 
   friend bool operator==(const Source&, const Source&) = default;

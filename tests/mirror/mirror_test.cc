@@ -54,7 +54,8 @@ class MirrorTest : public ::testing::Test {
   }
   asio::awaitable<void> ask(FetchLimits limits, std::string* problem) {
     Source from = source;
-    const auto outcome = co_await fetch(std::move(from), limits);
+    std::shared_ptr<const net::TlsContext> plain;
+    const auto outcome = co_await fetch(std::move(from), limits, std::move(plain));
     if (const auto* const p = std::get_if<Problem>(&outcome)) *problem = p->sentence;
   }
   std::string problem_of_fetch(const std::string& bytes, FetchLimits limits = {}) {

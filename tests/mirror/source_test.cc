@@ -31,5 +31,16 @@ TEST(MirrorSource, RefusesWhatIsNone) {
   EXPECT_FALSE(parse("http://a/" + std::string(3000, 'x')));
 }
 
+TEST(MirrorSource, IsSecureWhereThatIsAllowedAlone) {
+  std::string problem;
+  const auto secure = Source::parse("https://node/x", problem, Source::Https::Allowed);
+  ASSERT_TRUE(secure);
+  EXPECT_TRUE(secure->secure);
+  EXPECT_EQ(secure->authority(), "node:443");
+  EXPECT_FALSE(Source::parse("http://node", problem, Source::Https::Allowed)->secure);
+  EXPECT_FALSE(Source::parse("ftp://node", problem, Source::Https::Allowed));
+  EXPECT_EQ(problem, "the address must begin with http:// or https://");
+}
+
 }  // namespace
 }  // namespace sluice::mirror
