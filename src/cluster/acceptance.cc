@@ -62,7 +62,7 @@ asio::awaitable<pgclient::PgResult<ProbeAnswer>> probe_acceptance(pgclient::Conn
                                                                   std::chrono::milliseconds timeout) {
   const Clock::time_point started = Clock::now();
   net::ConnectTarget target;
-  target.host = std::move(params.host);
+  target.host = params.hostaddr.empty() ? std::move(params.host) : std::move(params.hostaddr);
   target.port = params.port;
   net::SocketOptions options;
   auto connected = co_await net::connect(std::move(target), timeout, options);

@@ -26,6 +26,12 @@ std::string_view down_reason_name(DownReason reason) noexcept {
       return "in_recovery";
     case DownReason::LagTooHigh:
       return "lag_too_high";
+    case DownReason::Leader:
+      return "leader";
+    case DownReason::NotRunning:
+      return "not_running";
+    case DownReason::NoLoadBalance:
+      return "noloadbalance";
   }
   return "none";
 }
@@ -52,14 +58,21 @@ std::string_view down_reason_text(DownReason reason) noexcept {
       return "it is a standby, so it cannot be the primary";
     case DownReason::LagTooHigh:
       return "its replay lag is above the limit";
+    case DownReason::Leader:
+      return "Patroni says that it is the leader";
+    case DownReason::NotRunning:
+      return "Patroni says that it is not running";
+    case DownReason::NoLoadBalance:
+      return "its tag noloadbalance keeps sessions away";
   }
   return "";
 }
 
 HealthState::HealthState(ServerRole role, HealthSettings settings, TimePoint now)
-    : role_(role), settings_(settings), status_{false, DownReason::NotProbedYet, now} {}
+    : role_(role), settings_(settings), status_{false, DownReason::NotProbedYet, now}, shown_(status_) {}
 
 DownReason HealthState::fault_of(const ProbeOk& probe) const {
+  if (role_ == ServerRole::Candidate) return DownReason::None;
   if (role_ == ServerRole::Primary)
     return probe.in_recovery == true ? DownReason::InRecovery : DownReason::None;
   if (probe.in_recovery == false)
@@ -77,41 +90,54 @@ DownReason HealthState::fault_of(const ProbeOk& probe) const {
   return DownReason::None;
 }
 
-bool HealthState::go_down(DownReason reason, TimePoint now) {
+void HealthState::go_down(DownReason reason, TimePoint now) {
   successes_ = 0;
-  if (!status_.up && status_.reason == reason) return false;
+  if (!status_.up && status_.reason == reason) return;
   status_ = {false, reason, status_.up ? now : status_.since};
+}
+
+// What is shown after an event, and whether that is news.
+bool HealthState::show(TimePoint now) {
+  HealthStatus next = status_;
+  if (bar_ != DownReason::None) next = {false, bar_, now};
+  next.since = next.up == shown_.up ? shown_.since : now;
+  if (next.up == shown_.up && next.reason == shown_.reason) return false;
+  shown_ = next;
   return true;
 }
 
-bool HealthState::go_up(TimePoint now) {
-  status_ = {true, DownReason::None, now};
-  return true;
+void HealthState::judge(const ProbeOk& probe, TimePoint now) {
+  failures_ = 0;
+  if (session_failure_ && probe.started <= *session_failure_) return;
+  if (const DownReason fault = fault_of(probe); fault != DownReason::None) return go_down(fault, now);
+  if (status_.up) return;
+  ++successes_;
+  const bool first = status_.reason == DownReason::NotProbedYet;
+  if (first || successes_ >= settings_.rise) status_ = {true, DownReason::None, now};
 }
 
 bool HealthState::on_probe_ok(const ProbeOk& probe, TimePoint now) {
-  failures_ = 0;
-  if (session_failure_ && probe.started <= *session_failure_) return false;
-  const DownReason fault = fault_of(probe);
-  if (fault != DownReason::None) return go_down(fault, now);
-  if (status_.up) return false;
-  ++successes_;
-  const bool first = status_.reason == DownReason::NotProbedYet;
-  return first || successes_ >= settings_.rise ? go_up(now) : false;
+  judge(probe, now);
+  return show(now);
 }
 
 bool HealthState::on_probe_failed(const ProbeFailure& probe, TimePoint now) {
   successes_ = 0;
   ++failures_;
-  if (status_.up && failures_ < settings_.fall) return false;
-  return go_down(probe.reason, now);
+  if (!status_.up || failures_ >= settings_.fall) go_down(probe.reason, now);
+  return show(now);
 }
 
 bool HealthState::on_session_failure(TimePoint now) {
   session_failure_ = now;
   successes_ = 0;
-  if (!status_.up && status_.reason != DownReason::NotProbedYet) return false;
-  return go_down(DownReason::SessionFailed, now);
+  if (status_.up || status_.reason == DownReason::NotProbedYet) go_down(DownReason::SessionFailed, now);
+  return show(now);
+}
+
+bool HealthState::set_bar(DownReason bar, TimePoint now) {
+  bar_ = bar;
+  return show(now);
 }
 
 }  // namespace sluice::cluster

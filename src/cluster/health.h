@@ -10,7 +10,11 @@ namespace sluice::cluster {
 
 using TimePoint = std::chrono::steady_clock::time_point;
 
-enum class ServerRole { Replica, Primary };
+enum class ServerRole {
+  Replica,
+  Primary,
+  Candidate,  // may be the primary: its recovery state is of interest and not judged
+};
 // Which servers may serve as replicas.
 enum class ReplicaRecovery {
   Required,  // standbys only: one that was promoted is down
@@ -28,6 +32,10 @@ enum class DownReason {
   NotInRecovery,  // a replica that is no standby
   InRecovery,     // a primary that is a standby
   LagTooHigh,
+  // By the keeper of the cluster, whatever probes say:
+  Leader,         // a replica that is the primary by now
+  NotRunning,     // starting, stopped, being made
+  NoLoadBalance,  // its tag says so
 };
 std::string_view down_reason_name(DownReason reason) noexcept;  // "connect_failed"
 std::string_view down_reason_text(DownReason reason) noexcept;  // one clause: "a session could not reach it"
@@ -67,6 +75,7 @@ struct HealthStatus {
 //  - Starts down; the first probe decides at once.
 //  - A session that could not connect takes the server down at once, and so do a wrong recovery state and lag
 //    above the limit; failed probes do so after `fall` in a row.
+//  - A bar, a reason from outside, keeps it down as long as it is there; below it the state goes on.
 //  - Down ends after `rise` good probes in a row. A good probe is answered, has the right recovery state and
 //    lag within the limit (its lower part, after a lag). One that began before the last failure of a session
 //    counts for nothing.
@@ -78,20 +87,25 @@ class HealthState {
   bool on_probe_ok(const ProbeOk& probe, TimePoint now);
   bool on_probe_failed(const ProbeFailure& probe, TimePoint now);
   bool on_session_failure(TimePoint now);
+  bool set_bar(DownReason bar, TimePoint now);  // None lifts it
   // New thresholds count from the next probe.
   void configure(HealthSettings settings) { settings_ = settings; }
 
-  const HealthStatus& status() const noexcept { return status_; }
+  const HealthStatus& status() const noexcept { return shown_; }
+  const HealthStatus& unbarred() const noexcept { return status_; }  // by probes and sessions alone
   int failures_in_row() const noexcept { return failures_; }
 
  private:
   DownReason fault_of(const ProbeOk& probe) const;
-  bool go_down(DownReason reason, TimePoint now);
-  bool go_up(TimePoint now);
+  void judge(const ProbeOk& probe, TimePoint now);
+  void go_down(DownReason reason, TimePoint now);
+  bool show(TimePoint now);
 
   ServerRole role_;
   HealthSettings settings_;
-  HealthStatus status_;
+  HealthStatus status_;  // by probes and sessions alone
+  HealthStatus shown_;   // the bar counted in
+  DownReason bar_ = DownReason::None;
   int successes_ = 0, failures_ = 0;  // in a row; at most one is not 0
   std::optional<TimePoint> session_failure_;
 };

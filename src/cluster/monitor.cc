@@ -39,7 +39,9 @@ struct Watched {
       : server(std::move(s)), state(server.role, settings, Clock::now()), turn(executor) {
     facts.name = server.name;
     facts.role = server.role;
+    (void)state.set_bar(server.bar, Clock::now());
     facts.status = state.status();
+    facts.probed = state.unbarred();
   }
 
   MonitoredServer server;
@@ -68,7 +70,8 @@ struct HealthMonitor::Impl {
   void on_failure(Watched& watched, const PgError& error, TimePoint started);
   void publish(Watched& watched, bool changed);
   void hurry(Watched& watched);
-  std::chrono::milliseconds pause();
+  std::chrono::milliseconds pause(const Watched& watched);
+  bool is_primary(const Watched& watched) const;
   Watched* find(std::string_view name);
 
   asio::any_io_executor executor;
@@ -77,6 +80,7 @@ struct HealthMonitor::Impl {
   std::minstd_rand jitter;
   MonitorSettings settings;
   std::vector<WatchedPtr> servers;
+  std::optional<std::string> primary;  // "": sought
   net::TaskGroup tasks;
 };
 
@@ -86,17 +90,26 @@ Watched* HealthMonitor::Impl::find(std::string_view name) {
   return nullptr;
 }
 
-std::chrono::milliseconds HealthMonitor::Impl::pause() {
-  const auto tenth = settings.interval.count() / 10;
+std::chrono::milliseconds HealthMonitor::Impl::pause(const Watched& watched) {
+  const bool seeking = primary && primary->empty() && watched.server.may_be_primary;
+  const auto interval = seeking ? std::min(settings.interval, kSeekInterval) : settings.interval;
+  const auto tenth = interval.count() / 10;
   std::uniform_int_distribution<std::chrono::milliseconds::rep> move(-tenth, tenth);
-  return settings.interval + std::chrono::milliseconds(move(jitter));
+  return interval + std::chrono::milliseconds(move(jitter));
+}
+
+bool HealthMonitor::Impl::is_primary(const Watched& watched) const {
+  return watched.server.role == ServerRole::Primary || (primary && *primary == watched.server.name);
 }
 
 void HealthMonitor::Impl::publish(Watched& watched, bool changed) {
+  const HealthStatus probed_before = std::exchange(watched.facts.probed, watched.state.unbarred());
   watched.facts.status = watched.state.status();
   watched.facts.failures_in_row = watched.state.failures_in_row();
-  if (!changed) return;
-  if (watched.facts.status.up) {
+  if (!changed && probed_before == watched.facts.probed) return;
+  if (!changed) {
+    // Of interest to few: it takes no sessions in any case.
+  } else if (watched.facts.status.up) {
     log::info("server up", {{"server", watched.server.name}});
   } else {
     log::warning("server down", {{"server", watched.server.name},
@@ -119,7 +132,7 @@ void HealthMonitor::Impl::on_answer(Watched& watched, const ProbeAnswer& answer,
 
   // The primary's position is every replica's head. A replica that has received more (of which the primary
   // did not tell yet, or with no primary configured) sets its own.
-  if (watched.server.role == ServerRole::Primary && answer.written)
+  if (is_primary(watched) && answer.written)
     for (const WatchedPtr& other : servers)
       if (other->server.role == ServerRole::Replica) other->lag.on_head(*answer.written, now);
   if (answer.received && *answer.received > watched.lag.head().value_or(0))
@@ -130,6 +143,8 @@ void HealthMonitor::Impl::on_answer(Watched& watched, const ProbeAnswer& answer,
     facts.lag_bytes = watched.lag.bytes_behind(*answer.replayed);
     facts.lag = watched.lag.time_behind(*answer.replayed, now, answer.since_last_commit);
   }
+  if (!facts.lag_bytes && answer.in_recovery != false) facts.lag_bytes = watched.server.lag_bytes;
+  facts.timeline = answer.timeline;
   const ProbeOk probe{started, answer.in_recovery, facts.lag_bytes, facts.lag};
   publish(watched, watched.state.on_probe_ok(probe, now));
   if (on_probe) on_probe(watched.facts, true);
@@ -179,7 +194,7 @@ asio::awaitable<void> HealthMonitor::Impl::watch(WatchedPtr watched) {
       on_failure(*watched, answer.error(), started);
     }
     if (watched->again) continue;
-    watched->turn.expires_after(pause());
+    watched->turn.expires_after(pause(*watched));
     co_await watched->turn.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
   }
   watched->client.reset();
@@ -209,6 +224,7 @@ void HealthMonitor::configure(std::vector<MonitoredServer> servers, MonitorSetti
     });
     if (same != before.end()) {
       (*same)->state.configure(settings.health);
+      (*same)->server = std::move(server);
       impl.servers.push_back(std::exchange(*same, nullptr));
     } else {
       added.push_back(std::make_shared<Watched>(impl.executor, std::move(server), settings.health));
@@ -223,6 +239,10 @@ void HealthMonitor::configure(std::vector<MonitoredServer> servers, MonitorSetti
   }
   for (const WatchedPtr& watched : added)
     impl.tasks.spawn("health", impl.watch(watched));
+  // Last, and over a copy: the callback may come back here.
+  const std::vector<WatchedPtr> all = impl.servers;
+  for (const WatchedPtr& watched : all)
+    if (!watched->removed) impl.publish(*watched, watched->state.set_bar(watched->server.bar, Clock::now()));
 }
 
 void HealthMonitor::session_failed(std::string_view server) {
@@ -235,6 +255,15 @@ void HealthMonitor::session_failed(std::string_view server) {
 
 void HealthMonitor::probe_now(std::string_view server) {
   if (Watched* const watched = impl_->find(server)) impl_->hurry(*watched);
+}
+
+void HealthMonitor::set_primary(std::string_view server) {
+  Impl& impl = *impl_;
+  if (impl.primary == server) return;
+  impl.primary = server;
+  if (!server.empty()) return;
+  for (const WatchedPtr& watched : impl.servers)
+    if (watched->server.may_be_primary) impl.hurry(*watched);
 }
 
 std::vector<ServerHealth> HealthMonitor::servers() const {

@@ -23,6 +23,11 @@ struct MonitoredServer {
   ServerRole role = ServerRole::Replica;
   // Without a user only whether the server accepts connections is checked; recovery state and lag are not.
   pgclient::ConnectParams connect;
+  // Whether its recovery state tells who the primary is: probed sooner while there is none.
+  bool may_be_primary = false;
+  // By the keeper of the cluster: why it takes no sessions, and its lag where probes do not tell.
+  DownReason bar = DownReason::None;
+  std::optional<std::uint64_t> lag_bytes{};
 };
 
 struct MonitorSettings {
@@ -37,9 +42,11 @@ struct ServerHealth {
   std::string name;
   ServerRole role = ServerRole::Replica;
   HealthStatus status;
+  HealthStatus probed;  // the same without what the keeper of the cluster says
   std::optional<bool> in_recovery;
   std::optional<std::uint64_t> lag_bytes;
   std::optional<std::chrono::milliseconds> lag;
+  std::optional<std::uint64_t> timeline;
   ProbeTimes probe_times;
   std::optional<TimePoint> answered;  // when the last answered probe ended
   int failures_in_row = 0;
@@ -51,7 +58,7 @@ struct ServerHealth {
 // thread's; others post to it. Changes are logged here.
 class HealthMonitor {
  public:
-  // Called on the executor after the state has changed; may call back into the monitor.
+  // Called on the executor after `status` or `probed` has changed; may call back into the monitor.
   using OnChange = std::function<void(const ServerHealth&)>;
   using OnProbe = std::function<void(const ServerHealth&, bool ok)>;
 
@@ -69,6 +76,10 @@ class HealthMonitor {
   void session_failed(std::string_view server);
   // Probes it now, not at its next turn.
   void probe_now(std::string_view server);
+  // Who the primary is: its position is every replica's head, whatever its role here. "" where there is none;
+  // then those that may be it are probed every kSeekInterval.
+  void set_primary(std::string_view server);
+  static constexpr std::chrono::milliseconds kSeekInterval{200};
 
   std::vector<ServerHealth> servers() const;  // in the order of configure()
   asio::awaitable<void> stop();

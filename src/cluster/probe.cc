@@ -23,7 +23,11 @@ constexpr const char* kRecoveryQuery =
     " pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_last_wal_receive_lsn(), '0/0'),"
     " pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_last_wal_replay_lsn(), '0/0'),"
     " pg_catalog.date_part('epoch',"
-    " pg_catalog.clock_timestamp() - pg_catalog.pg_last_xact_replay_timestamp()) * 1000";
+    " pg_catalog.clock_timestamp() - pg_catalog.pg_last_xact_replay_timestamp()) * 1000,"
+    " CASE WHEN pg_catalog.pg_is_in_recovery()"
+    " THEN (pg_catalog.pg_stat_get_wal_receiver()).received_tli"
+    " ELSE ('x' || pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8))"
+    "::bit(32)::int END";
 
 std::optional<std::uint64_t> position(const std::optional<std::string>& text) {
   if (!text) return std::nullopt;
@@ -60,7 +64,7 @@ asio::awaitable<pgclient::PgResult<ProbeAnswer>> probe(pgclient::Client& client,
   std::vector<std::optional<std::string>> none;
   auto rows = co_await client.query(std::move(recovery), std::move(none), left);
   if (!rows) co_return rows.error();
-  if (rows->rows.size() != 1 || rows->rows[0].size() != 5 || !rows->rows[0][0])
+  if (rows->rows.size() != 1 || rows->rows[0].size() != 6 || !rows->rows[0][0])
     co_return PgError{Error(PgErrc::UnexpectedResult, Side::Server), "",
                       "unexpected answer to a health check"};
   const auto& row = rows->rows[0];
@@ -69,6 +73,7 @@ asio::awaitable<pgclient::PgResult<ProbeAnswer>> probe(pgclient::Client& client,
   answer.received = position(row[2]);
   answer.replayed = position(row[3]);
   answer.since_last_commit = milliseconds(row[4]);
+  answer.timeline = position(row[5]);
   co_return answer;
 }
 

@@ -17,6 +17,7 @@ struct ProbeAnswer {
   std::optional<std::uint64_t> written;   // not in recovery: where WAL ends now
   std::optional<std::uint64_t> received;  // standby that streams: what it has
   std::optional<std::uint64_t> replayed;  // standby: what its queries see
+  std::optional<std::uint64_t> timeline;  // that it writes or receives; of a standby with pg_monitor alone
   // Standby: age of the last commit it replayed, by its own clock; says nothing when it has replayed all.
   std::optional<std::chrono::milliseconds> since_last_commit;
 };

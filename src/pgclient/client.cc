@@ -267,7 +267,8 @@ asio::awaitable<PgResult<Client>> Client::connect(ConnectParams params, std::chr
   if (params.host.starts_with('/')) {
     addresses.emplace_back();
   } else {
-    auto found = co_await net::resolve(params.host, params.port, timeout);
+    std::string name = params.hostaddr.empty() ? params.host : params.hostaddr;
+    auto found = co_await net::resolve(std::move(name), params.port, timeout);
     if (!found)
       co_return PgError{found.error(), "", "cannot look up its name: " + found.error().code.message()};
     for (const auto& endpoint : *found)

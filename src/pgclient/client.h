@@ -22,6 +22,8 @@ struct ConnectParams {
   std::string sslmode = "prefer";  // libpq's words
   std::string ssl_ca_file, ssl_cert_file, ssl_key_file;
   std::string application_name = "sluice";
+  std::string
+      hostaddr{};  // numeric address to connect to; `host` is then the name that TLS verifies. "": host
 
   friend bool operator==(const ConnectParams&, const ConnectParams&) = default;
 };
