@@ -36,6 +36,7 @@ enum class Part {
   Users,
   Config,
   State,
+  Cluster,
 };
 
 struct Quantiles {  // of response times; empty while there is no sample
@@ -62,6 +63,21 @@ struct ReplicaRow {
   std::int64_t probe_failures = 0;                    // in a row
   std::int64_t sessions_total = 0, errors_total = 0;  // sessions assigned; failed connects and lost servers
   std::string last_error;                             // one sentence, never a secret
+  std::int64_t weight = 1;
+  std::optional<std::int64_t> timeline;
+  std::string source = "file";  // who told of it: "file", "dns" or "patroni"
+  std::string member, tags;     // Patroni's words for its role and state, and its tags
+};
+
+// One fact of where the servers are, or one who tells such facts.
+struct ClusterRow {
+  std::string source, name;
+  bool up = false;
+  std::string state, problem;
+  std::optional<std::int64_t> timeline, lag_bytes;
+  std::string tags;
+  std::optional<std::chrono::milliseconds> age;
+  std::int64_t good = 0, failed = 0;
 };
 
 struct ClassRow {
@@ -231,6 +247,7 @@ struct Snapshot {
   std::vector<UserRow> users;
   std::vector<ConfigRow> config;
   StateRow state;
+  std::vector<ClusterRow> cluster;
 };
 
 // Outcome of a command. A failed one becomes an ErrorResponse with these fields; the notes of a successful

@@ -113,6 +113,7 @@ View list_view(std::string_view name, std::string_view help, Part part, std::vec
 // The tables, one source file per family.
 std::vector<View> pgbouncer_views();  // what PgBouncer has too: its columns in its order, then ours
 std::vector<View> stats_views();
+std::vector<View> cluster_views();   // where the servers are
 std::vector<View> priority_views();  // replicas, classes, hosts, decisions
 
 }  // namespace sluice::admin

@@ -47,7 +47,7 @@ std::vector<View> make_views() {
   std::vector<View> views;
   views.push_back(help_view());
   views.push_back(version_view());
-  for (auto family : {priority_views(), pgbouncer_views(), stats_views()})
+  for (auto family : {priority_views(), cluster_views(), pgbouncer_views(), stats_views()})
     std::move(family.begin(), family.end(), std::back_inserter(views));
   return views;
 }

@@ -32,7 +32,12 @@ View replicas_view() {
        column<&R::probe_failures>("failures", "Failed checks in a row."),
        column<&R::sessions_total>("sessions_total", "Sessions ever assigned."),
        column<&R::errors_total>("errors_total", "Failed connects and lost server connections."),
-       column<&R::last_error>("last_error")});
+       column<&R::last_error>("last_error"),
+       column<&R::weight>("weight", "Its share beside the others of its pool."),
+       column<&R::timeline>("timeline"),
+       column<&R::source>("source", "Who told of it: file, dns or patroni."),
+       column<&R::member>("member", "Patroni's words for its role and state."),
+       column<&R::tags>("tags", "Its tags, by Patroni.")});
 }
 
 View classes_view() {

@@ -36,7 +36,8 @@ asio::awaitable<Result<void>> send_cancel(SnapshotPtr snapshot, CancelTarget tar
     std::array<std::byte, 1> answer;
     if (auto got = co_await stream.read_exactly(answer); !got) co_return got.error();
     if (answer[0] != std::byte{'S'}) co_return Error(BaseErrc::Closed, Side::Server);
-    auto done = co_await stream.handshake(snapshot->server_tls, net::TlsRole::Client, address.host);
+    auto done =
+        co_await stream.handshake(snapshot->server_tls, net::TlsRole::Client, found->second.verified_name());
     if (!done) co_return done.error();
   }
   Bytes request;

@@ -84,6 +84,7 @@ profile::Contents profile_contents(const Router& router) {
   if (const auto primary = snapshot->servers.find(kPrimary); primary != snapshot->servers.end()) {
     const std::string& name = primary->second.name;
     contents.servers.push_back(server_of(name, profile::ServerRole::Primary, router.health(name)));
+    contents.servers.back().up = router.primary_up();
   }
   const std::size_t first_replica = contents.servers.size();
   for (const policy::ReplicaSnapshot& replica : pools.replicas) {

@@ -26,21 +26,16 @@ std::size_t thread_count(const config::Options& options) {
   return options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
-// The server itself does not answer, rather than answering what does not suit us.
-bool is_unreachable(cluster::DownReason reason) {
-  return reason == cluster::DownReason::ConnectFailed || reason == cluster::DownReason::ProbeTimeout;
-}
-
-protocol::ErrorFields server_is_gone() {
-  return {"FATAL", "08006", "the server of this session does not answer any more", "",
-          "Connect again; the router assigns another server."};
-}
-
 }  // namespace
 
 Router::Router(std::string config_path, std::shared_ptr<const config::Config> config)
     : config_path_(std::move(config_path)),
       initial_(std::move(config)),
+      file_config_(initial_),
+      patroni_(
+          control_.get_executor(), [this](const cluster::ClusterView& view) { patroni_answered(view); },
+          [this] { patroni_failed(); }),
+      dns_(control_.get_executor(), [this](bool answered, bool changed) { dns_answered(answered, changed); }),
       reload_signals_(control_),
       end_signals_(control_),
       sweep_timer_(control_),
@@ -63,17 +58,21 @@ std::optional<std::string> Router::open() {
   std::string problem;
   std::optional<Materials> materials = load_materials(*initial_, mock_secret_, problem);
   if (!materials) return problem;
-  admission_ = std::make_unique<Admission>(config::pool_config(*initial_), session_limits(initial_));
-  telemetry_ = std::make_unique<telemetry::Registry>(names_.update(*initial_, *admission_));
+  const auto effective = effective_config(file_config_, topology_);
+  admission_ = std::make_unique<Admission>(config::pool_config(*effective), session_limits(effective));
+  telemetry_ = std::make_unique<telemetry::Registry>(names_.update(*effective, *admission_));
   control_metrics_ = &telemetry_->add_thread();
   const SnapshotPtr snapshot =
-      make_snapshot(initial_, *std::move(materials), *admission_, names_, mock_secret_);
+      make_snapshot(effective, *std::move(materials), *admission_, names_, mock_secret_);
   snapshot_ = snapshot;
+  hold_back(monitored_servers(*snapshot, *file_config_, topology_));
   directory_ = std::make_unique<ServerDirectory>(control_, *snapshot, *control_metrics_);
   shared_ = std::make_unique<Shared>(*admission_, *directory_);
   shared_->server_failed = [this](ServerId server, std::string) {
-    asio::post(control_,
-               [this, name = this->snapshot()->server_name(server)] { monitor_->session_failed(name); });
+    asio::post(control_, [this, server, name = this->snapshot()->server_name(server)] {
+      monitor_->session_failed(name);
+      if (server == kPrimary) seek_primary();
+    });
   };
   route_watch_ = std::make_unique<RouteWatch>(*telemetry_, *control_metrics_, options.route_labels_max,
                                               options.trace_idle_timeout);
@@ -142,10 +141,13 @@ void Router::watch_servers() {
       [this](const cluster::ServerHealth& health, bool ok) {
         control_metrics_->count(telemetry::metric::health_probes_total, label_of(health),
                                 ok ? telemetry::OkOrFailed::Ok : telemetry::OkOrFailed::Failed);
-        const std::lock_guard lock(mutex_);
-        health_.insert_or_assign(health.name, health);
+        {
+          const std::lock_guard lock(mutex_);
+          health_.insert_or_assign(health.name, health);
+        }
+        watch_primary(health, ok);
       });
-  monitor_->configure(monitored_servers(*snapshot()), monitor_settings(snapshot()->options()));
+  find_servers();
 }
 
 telemetry::ServerLabel Router::label_of(const cluster::ServerHealth& health) const {
@@ -155,18 +157,24 @@ telemetry::ServerLabel Router::label_of(const cluster::ServerHealth& health) con
 }
 
 void Router::server_changed(const cluster::ServerHealth& health) {
+  bool news = true;  // or it is so behind a bar alone
   {
     const std::lock_guard lock(mutex_);
+    const auto before = health_.find(health.name);
+    if (before != health_.end()) news = !(before->second.status == health.status);
     health_.insert_or_assign(health.name, health);
   }
-  control_metrics_->count(telemetry::metric::health_changes_total, label_of(health));
+  if (news) control_metrics_->count(telemetry::metric::health_changes_total, label_of(health));
+  if (health.role == cluster::ServerRole::Candidate) return;  // watch_primary()'s business
+  if (health.role == cluster::ServerRole::Primary)
+    primary_is_in_recovery(health.status.reason == cluster::DownReason::InRecovery);
   const auto replica = admission_->find_replica(health.name);
   const ServerId server =
       health.role == cluster::ServerRole::Primary || !replica ? kPrimary : ServerId(replica->value());
   if (server != kPrimary) admission_->set_up(*replica, health.status.up);
   if (health.status.up) return;
   shared_->pool.drop(server);
-  if (!is_unreachable(health.status.reason)) return;
+  if (!is_unreachable(health.probed.reason)) return;
   // Whoever waits for a server that answers nothing any more would wait for ever.
   const auto on_server = [server](const Session& session) { return session.on_server(server); };
   for (const auto& worker : shared_->workers)
@@ -189,12 +197,14 @@ void Router::sample(telemetry::Samples& samples) const {
   }
   const auto seconds = [](auto duration) { return std::chrono::duration<double>(duration).count(); };
   for (const auto& [name, health] : known) {
+    if (health.role == cluster::ServerRole::Candidate) continue;  // has no label of its own
     const ServerLabel server = label_of(health);
     if (health.role == cluster::ServerRole::Primary)
       samples.set(metric::replica_up, health.status.up ? 1 : 0, server);
     if (health.lag_bytes)
       samples.set(metric::replica_lag_bytes, static_cast<double>(*health.lag_bytes), server);
     if (health.lag) samples.set(metric::replica_lag_seconds, seconds(*health.lag), server);
+    if (health.timeline) samples.set(metric::replica_timeline, static_cast<double>(*health.timeline), server);
     if (health.probe_times.count() == 0) continue;
     samples.set(metric::replica_probe_seconds, seconds(health.probe_times.last()), server,
                 ProbeStatistic::Last);
@@ -205,6 +215,7 @@ void Router::sample(telemetry::Samples& samples) const {
     samples.set(metric::replica_probe_seconds, seconds(health.probe_times.ewma()), server,
                 ProbeStatistic::Ewma);
   }
+  sample_cluster(samples);
   const auto sessions = admission_->sessions_by_host();
   const std::shared_ptr<const Names> names = telemetry_->names();
   sample_round_trips(*names, samples);

@@ -17,7 +17,10 @@
 #include "admin/http_admin.h"
 #include "admin/router_view.h"
 #include "calibration/calibration_watch.h"
+#include "cluster/dns_watch.h"
 #include "cluster/monitor.h"
+#include "cluster/patroni_watch.h"
+#include "cluster/primary_finder.h"
 #include "config/config.h"
 #include "net/task_group.h"
 #include "profile/contents.h"
@@ -26,12 +29,22 @@
 #include "router/shared.h"
 #include "router/snapshot.h"
 #include "router/telemetry_names.h"
+#include "router/topology.h"
 #include "router/view.h"
 #include "router/worker.h"
 #include "shm/profile_writer.h"
 #include "telemetry/registry.h"
 
 namespace sluice::router {
+
+// Copies for those who look on from other threads.
+struct ClusterFacts {
+  std::shared_ptr<const config::Config> file;
+  Topology topology;
+  cluster::PrimaryFinder::Status primary;
+  cluster::PatroniWatch::Status patroni;
+  std::map<std::string, cluster::DnsWatch::Known> names;
+};
 
 // The whole router in one process: worker threads with the sessions, and a control thread (the caller of
 // run()) with signals, health checks, auth_query, reload and the HTTP admin.
@@ -65,6 +78,10 @@ class Router {
   // As of the last second.
   std::vector<profile::Route> routes() const;
   std::shared_ptr<const calibration::Calibration> calibration() const;  // null: none
+  // What is known of where the servers are, as of the last change.
+  ClusterFacts cluster_facts() const;
+  // Whether sessions can be sent to a primary, by what is known of it.
+  bool primary_up() const;
   // On the control thread: all or nothing; see admin::RouterView::reload.
   admin::CommandResult reload();
 
@@ -79,8 +96,25 @@ class Router {
   void publish_now();
   void look_at_calibration(const std::string& path);
   RoundTrips round_trips_by_host(const profile::Contents& contents) const;
-  void apply(std::shared_ptr<const config::Config> config, Materials materials);
+  // `effective` is made of file_config_ and topology_.
+  void apply(std::shared_ptr<const config::Config> effective, Materials materials);
   void watch_servers();
+  // router_cluster.cc
+  void find_servers();
+  void configure_sources(const Materials& materials);
+  void topology_changed();
+  void patroni_answered(const cluster::ClusterView& view);
+  void patroni_failed();
+  void dns_answered(bool answered, bool changed);
+  void hold_back(const std::vector<cluster::MonitoredServer>& servers);
+  void watch_primary(const cluster::ServerHealth& health, bool answered);
+  void primary_found();
+  void seek_primary();
+  void follow_primary(const Snapshot& made);
+  void leave_primary(protocol::ErrorFields why, telemetry::CloseReason cause);
+  void primary_is_in_recovery(bool in_recovery);
+  void sample_cluster(telemetry::Samples& samples) const;
+  void publish_cluster();
   void server_changed(const cluster::ServerHealth& health);
   telemetry::ServerLabel label_of(const cluster::ServerHealth& health) const;
   void sample(telemetry::Samples& samples) const;
@@ -93,11 +127,18 @@ class Router {
   std::array<std::byte, 32> mock_secret_{};
   asio::io_context control_{1};
 
-  mutable std::mutex mutex_;  // of the next five
+  mutable std::mutex mutex_;  // of the next six
   SnapshotPtr snapshot_;
+  ClusterFacts cluster_facts_;
   std::chrono::system_clock::time_point loaded_ = started_;
   std::vector<profile::Route> routes_;
   std::map<std::string, cluster::ServerHealth> health_;  // by the server's name
+
+  // Where the servers are; on the control thread.
+  std::shared_ptr<const config::Config> file_config_;  // as loaded; the snapshot's is the effective one
+  Topology topology_;
+  cluster::PrimaryFinder primary_finder_;
+  std::optional<ServerEndpoint> last_primary_;  // sessions for the primary are here and nowhere else
 
   std::uint64_t publications_ = 0;
   std::shared_ptr<const calibration::Calibration> calibration_;
@@ -111,6 +152,8 @@ class Router {
   std::unique_ptr<Shared> shared_;
   std::unique_ptr<View> view_;
   std::unique_ptr<cluster::HealthMonitor> monitor_;
+  cluster::PatroniWatch patroni_;
+  cluster::DnsWatch dns_;
   std::unique_ptr<admin::HttpAdmin> http_;
   asio::signal_set reload_signals_;
   asio::signal_set end_signals_;

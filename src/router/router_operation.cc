@@ -86,6 +86,8 @@ asio::awaitable<void> Router::drain() {
   asio::error_code ignored;
   reload_signals_.cancel(ignored);
   end_signals_.cancel(ignored);
+  co_await patroni_.stop();
+  co_await dns_.stop();
   co_await monitor_->stop();
   stopped_ = true;
   sweep_timer_.cancel();
@@ -118,7 +120,7 @@ admin::CommandResult Router::reload() {
   // Whatever can fail is done before anything changes: all or nothing.
   std::optional<Materials> materials;
   if (outcome.config) {
-    const auto fixed = config::needing_restart(config::diff(*snapshot()->config, *outcome.config));
+    const auto fixed = config::needing_restart(config::diff(*file_config_, *outcome.config));
     if (fixed.empty()) {
       materials = load_materials(*outcome.config, mock_secret_, result.message);
     } else {
@@ -128,7 +130,13 @@ admin::CommandResult Router::reload() {
     }
   }
   const bool ok = materials.has_value();
-  if (ok) apply(outcome.config, *std::move(materials));
+  if (ok) {
+    file_config_ = outcome.config;
+    configure_sources(*materials);
+    apply(effective_config(file_config_, topology_), *std::move(materials));
+    const std::lock_guard lock(mutex_);
+    loaded_ = std::chrono::system_clock::now();
+  }
   control_metrics_->count(telemetry::metric::reloads_total,
                           ok ? telemetry::OkOrFailed::Ok : telemetry::OkOrFailed::Failed);
   if (!ok) {
@@ -142,34 +150,36 @@ admin::CommandResult Router::reload() {
   return result;
 }
 
-void Router::apply(std::shared_ptr<const config::Config> config, Materials materials) {
+void Router::apply(std::shared_ptr<const config::Config> effective, Materials materials) {
   const SnapshotPtr old = snapshot();
-  admission_->reconfigure(config::pool_config(*config), session_limits(config));
-  telemetry_->set_names(names_.update(*config, *admission_));
-  const SnapshotPtr made = make_snapshot(config, std::move(materials), *admission_, names_, mock_secret_);
+  admission_->reconfigure(config::pool_config(*effective), session_limits(effective));
+  telemetry_->set_names(names_.update(*effective, *admission_));
+  const SnapshotPtr made = make_snapshot(effective, std::move(materials), *admission_, names_, mock_secret_);
   const auto& options = made->options();
   (void)log::configure(log::settings_of(options.log_level, options.log_format));
+  std::vector<cluster::MonitoredServer> servers = monitored_servers(*made, *file_config_, topology_);
+  hold_back(servers);
   {
     const std::lock_guard lock(mutex_);
     snapshot_ = made;
-    loaded_ = std::chrono::system_clock::now();
   }
   control_metrics_->fit(telemetry_->extents());
   route_watch_->set_idle(made->options().trace_idle_timeout);
   for (const auto& worker : shared_->workers)
     worker->replace_snapshot(made, telemetry_->extents());
-  // Sessions on servers that are gone or have moved go on; nobody follows them there.
+  // Sessions on replicas that are gone or have moved go on; nobody follows them there.
   for (const auto& [id, server] : old->servers) {
     const auto kept = made->servers.find(id);
     if (kept == made->servers.end() || !(kept->second.target == server.target)) shared_->pool.drop(id);
   }
+  follow_primary(*made);
   directory_->reconfigure(*made);
   std::vector<std::string> hosts;
   for (const config::OriginHost& host : made->config->hosts)
     hosts.push_back(host.name);
   shared_->client_legs.keep_only(hosts);
-  profile_timer_.cancel();  // publishes at once what the reload has changed
-  monitor_->configure(monitored_servers(*made), monitor_settings(made->options()));
+  profile_timer_.cancel();  // publishes at once what has changed
+  monitor_->configure(std::move(servers), monitor_settings(options));
 }
 
 admin::StateRow Router::state() const {
@@ -180,14 +190,7 @@ admin::StateRow Router::state() const {
     const std::lock_guard lock(mutex_);
     row.config_loaded = loaded_;
   }
-  const bool primary_up = [&] {
-    const SnapshotPtr current = snapshot();
-    const auto primary = current->servers.find(kPrimary);
-    if (primary == current->servers.end()) return false;
-    const auto known = health(primary->second.name);
-    return known && known->status.up;
-  }();
-  row.ready = !row.shutting_down && (admission_->any_live() || primary_up);
+  row.ready = !row.shutting_down && (admission_->any_live() || primary_up());
   if (row.shutting_down) {
     row.reason = "shutting down";
   } else if (!row.ready) {

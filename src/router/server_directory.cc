@@ -59,7 +59,8 @@ pgclient::ConnectParams control_connection(const Snapshot& snapshot, const Serve
                                            std::string user, std::string password, std::string database) {
   const config::Options& options = snapshot.options();
   pgclient::ConnectParams params;
-  params.host = server.target.host;
+  params.host = server.verified_name();
+  if (!server.tls_name.empty()) params.hostaddr = server.target.host;
   params.port = server.target.port;
   params.user = std::move(user);
   params.password = std::move(password);

@@ -89,7 +89,8 @@ asio::awaitable<Ended> attempt(SnapshotPtr snapshot, const ServerEndpoint& serve
         break;
       }
       case ServerLogin::Want::StartTls: {
-        auto done = co_await stream.handshake(snapshot->server_tls, net::TlsRole::Client, server.target.host);
+        auto done =
+            co_await stream.handshake(snapshot->server_tls, net::TlsRole::Client, server.verified_name());
         if (done) {
           login.tls_started(stream.tls()->peer_end_point_hash());
         } else if (deadline.expired()) {

@@ -35,6 +35,14 @@ ErrorFields no_replica() {
           "The router finds all replicas down or draining. Try again later."};
 }
 
+ErrorFields no_primary(const config::Config& config) {
+  if (!config::has_primary(config))
+    return {"FATAL", "57P03", "no primary is configured", "",
+            "Add `primary:` to the router's configuration or ask for target replicas."};
+  return {"FATAL", "57P03", "there is no primary now", "",
+          "Try again later; the operator finds the reason in the router's log."};
+}
+
 // PgBouncer's text, which its users' alerts look for.
 ErrorFields waited_too_long() {
   return {"FATAL", "57P03", "query_wait_timeout", "No server connection could be had in that time.",
@@ -110,17 +118,41 @@ asio::awaitable<std::optional<ErrorFields>> Session::assign(const ClientIdentity
   }
 }
 
+// Whichever server is the primary by now. One that is not known, or does not answer, is waited for as
+// replicas are.
 asio::awaitable<std::optional<ErrorFields>> Session::connect_primary(const ClientIdentity& identity,
                                                                      const std::string& database,
                                                                      Clock::time_point give_up_at) {
-  if (!snapshot_->servers.contains(kPrimary))
-    co_return ErrorFields{"FATAL", "57P03", "no primary is configured", "",
-                          "Add `primary:` to the router's configuration or ask for target replicas."};
-  std::optional<ServerFailure> failure = co_await connect(identity, kPrimary, database, give_up_at);
-  if (!failure) co_return std::nullopt;
-  if (failure->kind == ServerFailure::Kind::Unreachable && Clock::now() >= give_up_at)
-    co_return waited_too_long();
-  co_return std::move(failure->error);
+  const config::Options& options = snapshot_->options();
+  const auto wait_until =
+      Clock::now() + (options.no_replica == config::NoReplica::Wait ? options.no_replica_wait : 0s);
+  const auto target_now = [&]() -> std::optional<net::ConnectTarget> {
+    const auto& servers = worker_.snapshot()->servers;
+    const auto primary = servers.find(kPrimary);
+    return primary == servers.end() ? std::nullopt : std::optional(primary->second.target);
+  };
+  for (;;) {
+    if (stop_reason_) co_return stop_reason_;
+    if (Clock::now() >= give_up_at) co_return waited_too_long();
+    ErrorFields error = no_primary(*worker_.snapshot()->config);
+    if (const auto target = target_now()) {
+      std::optional<ServerFailure> failure = co_await connect(identity, kPrimary, database, give_up_at);
+      if (!failure && target_now() == target) co_return std::nullopt;
+      // It was the primary when the connection was begun.
+      if (!failure) {
+        server_.reset();
+        continue;
+      }
+      if (failure->kind == ServerFailure::Kind::Unreachable && Clock::now() >= give_up_at)
+        co_return waited_too_long();
+      error = std::move(failure->error);
+      if (failure->kind != ServerFailure::Kind::Unreachable && failure->kind != ServerFailure::Kind::NotReady)
+        co_return error;
+    }
+    if (Clock::now() >= wait_until || !config::has_primary(*worker_.snapshot()->config)) co_return error;
+    asio::steady_timer timer(client_.get_executor(), kNoReplicaRetry);
+    co_await timer.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
+  }
 }
 
 // Takes an idle connection, or opens one, to that server.

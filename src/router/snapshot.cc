@@ -93,8 +93,30 @@ net::SocketOptions socket_options(const config::Options& options) {
   return made;
 }
 
-ServerEndpoint endpoint(const config::Server& server) {
-  return {server.name, {server.host, static_cast<std::uint16_t>(server.port)}};
+// Without a path the one that Patroni has for it.
+bool add_patroni(Materials& materials, const config::Config& config, std::string& problem) {
+  const config::Options& options = config.options;
+  bool secure = false;
+  for (const std::string& url : options.patroni_urls) {
+    auto source = mirror::Source::parse(url, problem, mirror::Source::Https::Allowed);
+    if (!source) {
+      problem = "patroni_urls: \"" + url + "\": " + problem;
+      return false;
+    }
+    if (source->path == mirror::Source{}.path) source->path = "/cluster";
+    secure = secure || source->secure;
+    materials.patroni.push_back(*std::move(source));
+  }
+  if (!secure) return true;
+  net::TlsClientSettings settings;
+  settings.ca_file = options.patroni_tls_ca_file;
+  if (!settings.ca_file.empty()) settings.verification = net::PeerVerification::Full;
+  settings.certificate_file = options.patroni_tls_cert_file;
+  settings.key_file = options.patroni_tls_key_file;
+  auto made = net::TlsContext::client(settings, problem);
+  if (!made) return false;
+  materials.patroni_tls = *std::move(made);
+  return true;
 }
 
 // Plain passwords get a verifier now, once: deriving one at login would tell known users from unknown ones by
@@ -118,6 +140,15 @@ bool add_secrets(Materials& materials, const config::Config& config, ByteView mo
 }
 
 }  // namespace
+
+ServerEndpoint endpoint_of(const config::Server& server) {
+  ServerEndpoint made;
+  made.name = server.name;
+  made.target.host = server.hostaddr.empty() ? server.host : server.hostaddr;
+  made.target.port = static_cast<std::uint16_t>(server.port);
+  if (!server.hostaddr.empty()) made.tls_name = server.host;
+  return made;
+}
 
 std::string Snapshot::server_name(ServerId server) const {
   const auto found = servers.find(server);
@@ -148,6 +179,7 @@ std::optional<Materials> load_materials(const config::Config& config, ByteView m
     materials.server_tls = server_side(config, problem);
     if (!materials.server_tls) return std::nullopt;
   }
+  if (!add_patroni(materials, config, problem)) return std::nullopt;
   if (!add_secrets(materials, config, mock_secret, problem)) return std::nullopt;
   return materials;
 }
@@ -160,8 +192,8 @@ SnapshotPtr make_snapshot(std::shared_ptr<const config::Config> config, Material
   made->mock_secret = mock_secret;
   const config::Config& c = *made->config;
   for (const config::Server& replica : c.replicas)
-    made->servers.emplace(ServerId(admission.find_replica(replica.name)->value()), endpoint(replica));
-  if (c.primary) made->servers.emplace(kPrimary, endpoint(*c.primary));
+    made->servers.emplace(ServerId(admission.find_replica(replica.name)->value()), endpoint_of(replica));
+  if (c.primary) made->servers.emplace(kPrimary, endpoint_of(*c.primary));
   for (const config::PriorityClass& entry : c.classes) {
     const policy::ClassId id = *admission.find_class(entry.name);
     made->class_ids.push_back(id);

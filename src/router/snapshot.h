@@ -10,6 +10,7 @@
 #include "sluice/policy/ids.h"
 
 #include "config/config.h"
+#include "mirror/source.h"
 #include "net/connect.h"
 #include "net/socket_options.h"
 #include "net/tls_context.h"
@@ -28,7 +29,11 @@ class TelemetryNames;
 struct ServerEndpoint {
   std::string name;
   net::ConnectTarget target;
+  std::string tls_name{};  // that its certificate has to have, where it is not the target's host
+
+  const std::string& verified_name() const noexcept { return tls_name.empty() ? target.host : tls_name; }
 };
+ServerEndpoint endpoint_of(const config::Server& server);
 
 // What a configuration names outside itself, read and checked: certificates, keys, secrets.
 struct Materials {
@@ -36,6 +41,8 @@ struct Materials {
   std::shared_ptr<const net::TlsContext> server_tls;                // null: sslmode is disable
   std::map<std::string, protocol::Secret, std::less<>> secrets;     // auth_file; plain passwords as verifiers
   std::map<std::string, std::string, std::less<>> plain_passwords;  // its plain entries: a way on to servers
+  std::vector<mirror::Source> patroni;                              // addresses of its REST API
+  std::shared_ptr<const net::TlsContext> patroni_tls;               // null: none of them is https
 };
 // On failure nullopt, and `problem` is a sentence that names what is at fault.
 std::optional<Materials> load_materials(const config::Config& config, ByteView mock_secret,

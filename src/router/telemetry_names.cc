@@ -28,7 +28,12 @@ telemetry::Names TelemetryNames::update(const config::Config& config, const Admi
       names_.hosts.push_back(host.name);
   if (std::find(names_.hosts.begin(), names_.hosts.end(), kOtherHost) == names_.hosts.end())
     names_.hosts.emplace_back(kOtherHost);
-  if (config.primary) names_.primary = config.primary->name;
+  // One that is found among several is a replica too, by its own name, and another one tomorrow.
+  if (!config.options.patroni_urls.empty() || config.primary_candidates.size() > 1) {
+    names_.primary = kFoundPrimary;
+  } else if (config.primary) {
+    names_.primary = config.primary->name;
+  }
   names_.version = kVersion;
   return names_;
 }

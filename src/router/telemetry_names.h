@@ -18,6 +18,8 @@ class TelemetryNames {
  public:
   // Stands for all clients that come from no configured host.
   static constexpr std::string_view kOtherHost = "other";
+  // The primary where it is not named; no server can be called so.
+  static constexpr std::string_view kFoundPrimary = "(primary)";
 
   // Takes in a configuration that `admission` knows already.
   telemetry::Names update(const config::Config& config, const Admission& admission);

@@ -8,6 +8,7 @@
 #include "config/match.h"
 #include "config/print.h"
 #include "profile/json.h"
+#include "router/cluster_rows.h"
 #include "router/profile_contents.h"
 #include "router/router.h"
 
@@ -32,6 +33,7 @@ void fill_health(admin::ReplicaRow& row, const std::optional<cluster::ServerHeal
   if (!health) return;
   row.in_recovery = health->in_recovery;
   row.lag = health->lag;
+  if (health->timeline) row.timeline = static_cast<std::int64_t>(*health->timeline);
   if (health->lag_bytes) row.lag_bytes = static_cast<std::int64_t>(*health->lag_bytes);
   if (health->probe_times.count() > 0) {
     row.probe_last = micros(health->probe_times.last());
@@ -66,6 +68,7 @@ std::vector<admin::ReplicaRow> replica_rows(Router& router, const ConnectionRows
   const SnapshotPtr snapshot = router.snapshot();
   const policy::Snapshot pools = router.shared().admission.snapshot();
   const auto idle = router.shared().pool.snapshot();
+  const ClusterFacts facts = router.cluster_facts();
   std::vector<admin::ReplicaRow> rows;
   const auto common = [&](ServerId id, const std::string& name) {
     admin::ReplicaRow row;
@@ -78,6 +81,7 @@ std::vector<admin::ReplicaRow> replica_rows(Router& router, const ConnectionRows
                                        [&](const auto& s) { return s.replica == name; });
     row.servers_idle = std::count_if(idle.begin(), idle.end(), [&](const auto& i) { return i.server == id; });
     fill_health(row, router.health(name));
+    fill_member(row, *snapshot, facts);
     return row;
   };
   for (const policy::ReplicaSnapshot& replica : pools.replicas) {
@@ -95,8 +99,8 @@ std::vector<admin::ReplicaRow> replica_rows(Router& router, const ConnectionRows
   if (const auto primary = snapshot->servers.find(kPrimary); primary != snapshot->servers.end()) {
     admin::ReplicaRow row = common(kPrimary, primary->second.name);
     row.role = "primary";
-    const auto health = router.health(row.name);
-    row.up = !health || health->status.up;
+    row.up = router.primary_up() || !router.health(row.name);
+    if (row.up) row.last_error.clear();
     fill_primary_sessions(row, pools, router.telemetry().read());
     rows.push_back(std::move(row));
   }
@@ -414,6 +418,8 @@ admin::Snapshot make_snapshot_rows(Router& router, Part part, ConnectionRows con
   if (has(part, Part::Databases)) rows.databases = database_rows(router, connections);
   if (has(part, Part::Users)) rows.users = user_rows(router, connections);
   if (has(part, Part::Config)) rows.config = config_rows(router);
+  if (has(part, Part::Cluster))
+    rows.cluster = cluster_rows(router.cluster_facts(), std::chrono::steady_clock::now());
   if (has(part, Part::State)) rows.state = router.state();
   if (has(part, Part::Clients)) rows.clients = std::move(connections.clients);
   if (has(part, Part::Servers)) {

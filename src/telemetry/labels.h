@@ -92,7 +92,7 @@ struct LabelTraits;
   V(ClientIdleTimeout, "client_idle_timeout") V(IdleTransactionTimeout, "idle_transaction_timeout") \
   V(QueryTimeout, "query_timeout")                      \
   V(WriteStallTimeout, "write_stall_timeout") V(Lifetime, "lifetime") \
-  V(ReplicaDown, "replica_down") V(Killed, "killed") \
+  V(ReplicaDown, "replica_down") V(PrimaryMoved, "primary_moved") V(Killed, "killed") \
   V(Shutdown, "shutdown") V(ProtocolViolation, "protocol_violation") \
   V(Internal, "internal")
 SLUICE_LABEL_ENUM(CloseReason, "reason", SLUICE_CLOSE_REASONS)
@@ -143,6 +143,11 @@ SLUICE_LABEL_ENUM(LookupResult, "result", SLUICE_LOOKUP_RESULTS)
 #define SLUICE_OK_OR_FAILED(V) \
   V(Ok, "ok") V(Failed, "failed")
 SLUICE_LABEL_ENUM(OkOrFailed, "result", SLUICE_OK_OR_FAILED)
+
+// Who tells where the servers are.
+#define SLUICE_CLUSTER_SOURCES(V) \
+  V(Patroni, "patroni") V(Dns, "dns")
+SLUICE_LABEL_ENUM(ClusterSource, "source", SLUICE_CLUSTER_SOURCES)
 
 #define SLUICE_PROBE_STATISTICS(V) \
   V(Last, "last") V(Median, "median") V(Minimum, "minimum") V(Ewma, "ewma")

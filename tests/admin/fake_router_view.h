@@ -79,6 +79,11 @@ class FakeRouterView final : public RouterView {
     replica.loads = {{"premium", 3}, {"freemium", 1}};
     replica.lag = std::chrono::milliseconds(12);
     snapshot.replicas = {replica};
+    ClusterRow found;
+    found.source = "primary";
+    found.name = "r0";
+    found.up = true;
+    snapshot.cluster = {found};
     ClassRow premium;
     premium.name = "premium";
     premium.saturation = 10;
