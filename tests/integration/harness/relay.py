@@ -22,16 +22,19 @@ class Knobs:
 
 
 class Relay:
-    """Listens on `port`, connects each client to (host, target_port)."""
+    """Listens on `listen`, any free port of loopback unless said otherwise, and connects each client to
+    (host, target_port)."""
 
-    def __init__(self, host, target_port, connect_delay=0.0, keep_client_open=False):
+    def __init__(
+        self, host, target_port, connect_delay=0.0, keep_client_open=False, listen=("127.0.0.1", 0)
+    ):
         self.target = (host, target_port)
         self.to_server, self.to_client = Knobs(), Knobs()
         self.connect_delay = connect_delay
         self.keep_client_open = keep_client_open  # True: the end of the server's stream is not passed on
         self.accept_only = False  # True: accept and say nothing
         self.accepted = 0
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self._listener = socket.create_server(listen, backlog=512)
         self.host, self.port = self._listener.getsockname()
         self._sockets = []
         self._lock = threading.Lock()

@@ -97,6 +97,7 @@ class Router(Front):
         self.config_file = directory / f"{name}.yaml"
         self.log_file = directory / f"{name}.log"
         self.process = None
+        self.prefix = []  # words before the command: a program that becomes the router
         self.expect_exit = 0
 
     def write_config(self, **changes):
@@ -113,7 +114,7 @@ class Router(Front):
         self.write_config()
         with open(self.log_file, "ab") as log:
             self.process = subprocess.Popen(
-                [BINARY, self.command, "-c", self.config_file],
+                [*self.prefix, BINARY, self.command, "-c", self.config_file],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
