@@ -199,6 +199,11 @@ void AuthQuery::reconfigure(Settings settings) {
   impl_->roles.cache = TtlCache<Roles>(impl_->settings.entries_max);
 }
 
+void AuthQuery::use_servers(std::vector<ConnectParams> servers) {
+  impl_->settings.servers = std::move(servers);
+  impl_->pool.reconfigure(pool_settings(impl_->settings));
+}
+
 void AuthQuery::on_outcome(std::function<void(LookupOutcome)> observer) {
   impl_->observer = std::move(observer);
 }

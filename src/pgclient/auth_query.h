@@ -57,6 +57,8 @@ class AuthQuery {
 
   // A changed configuration; drops cache and connections, running lookups end as they began.
   void reconfigure(Settings settings);
+  // The same users on other servers, after a failover for instance: what is known of them stays.
+  void use_servers(std::vector<ConnectParams> servers);
   void on_outcome(std::function<void(LookupOutcome)> observer);
 
  private:

@@ -134,6 +134,7 @@ admin::CommandResult Router::reload() {
     file_config_ = outcome.config;
     configure_sources(*materials);
     apply(effective_config(file_config_, topology_), *std::move(materials));
+    directory_->reconfigure(*snapshot());
     const std::lock_guard lock(mutex_);
     loaded_ = std::chrono::system_clock::now();
   }
@@ -173,7 +174,7 @@ void Router::apply(std::shared_ptr<const config::Config> effective, Materials ma
     if (kept == made->servers.end() || !(kept->second.target == server.target)) shared_->pool.drop(id);
   }
   follow_primary(*made);
-  directory_->reconfigure(*made);
+  directory_->follow(*made);
   std::vector<std::string> hosts;
   for (const config::OriginHost& host : made->config->hosts)
     hosts.push_back(host.name);

@@ -104,4 +104,8 @@ void ServerDirectory::reconfigure(const Snapshot& snapshot) {
   query_.reconfigure(settings_of(snapshot));
 }
 
+void ServerDirectory::follow(const Snapshot& snapshot) {
+  query_.use_servers(settings_of(snapshot).servers);
+}
+
 }  // namespace sluice::router

@@ -22,8 +22,10 @@ class ServerDirectory final : public Directory {
   asio::awaitable<Result<std::vector<std::string>>> roles_of(std::string user) override;
   void forget(std::string user) override;
 
-  // On the control thread, after a reload.
+  // On the control thread. After a reload; what is known of users is forgotten.
   void reconfigure(const Snapshot& snapshot);
+  // Where only the servers are others: it is kept, or every failover would ask for every user at once.
+  void follow(const Snapshot& snapshot);
 
  private:
   asio::io_context& control_;

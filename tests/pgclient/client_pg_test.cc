@@ -177,6 +177,23 @@ TEST_F(AuthQueryPg, SurvivesALostConnectionAndAServerThatIsAway) {
   EXPECT_FALSE(lookup(auth, "postgres"));
 }
 
+TEST_F(AuthQueryPg, KeepsWhatItKnowsWhereOnlyTheServersAreOthers) {
+  ConnectParams nowhere = server_->over_unix_socket();
+  nowhere.host = "/nonexistent";
+  AuthQuery auth(context_.get_executor(), settings_);
+  EXPECT_TRUE(lookup(auth, "postgres"));
+  auth.use_servers({nowhere});
+  EXPECT_TRUE(lookup(auth, "postgres"));
+  EXPECT_FALSE(lookup(auth, "postgres", Freshness::Refresh));
+}
+
+TEST_F(ClientPg, ConnectsToTheAddressInsteadOfTheName) {
+  ConnectParams params = server_->over_tcp();
+  params.hostaddr = params.host;
+  params.host = "name.invalid";
+  EXPECT_TRUE(run_coroutine(context_, Client::connect(params, 10s)));
+}
+
 TEST_F(AuthQueryPg, ListsRolesAsGranted) {
   server_->sql("DROP ROLE IF EXISTS bob; ");
   server_->sql("DROP ROLE IF EXISTS gold; ");
