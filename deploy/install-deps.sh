@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that Sluice is built and tested with. Idempotent: with everything present it only asks dpkg.
-#   deploy/install-deps.sh [build|test|demo|bench|fuzz|experiment|all]...        default: build test
+#   deploy/install-deps.sh [build|test|demo|bench|fuzz|experiment|package|all]...        default: build test
 set -euo pipefail
 
 build_packages=(
@@ -11,6 +11,7 @@ build_packages=(
 test_packages=(
   clang-format-14 postgresql-15 postgresql-client-15 python3 python3-pytest python3-pytest-timeout python3-psycopg python3-psycopg2 python3-asyncpg
   patroni etcd-server python3-etcd
+  prometheus docker-compose golang-go golang-github-masterminds-sprig-dev python3-kubernetes python3-yaml
   openssl curl procps iproute2 util-linux
 )
 # Node and Java come from more than one vendor; any of them will do.
@@ -19,6 +20,7 @@ compat_packages=(libpostgresql-jdbc-java)
 bench_packages=(pgbouncer haproxy nginx-light wrk)
 fuzz_packages=(clang-14 libclang-rt-14-dev)
 experiment_packages=(ruby-rails puma ruby-pg iputils-ping iproute2 postgresql-15 python3)
+package_packages=(debootstrap lintian dpkg-dev file)
 
 wanted=("$@")
 [ ${#wanted[@]} -gt 0 ] || wanted=(build test)
@@ -31,7 +33,8 @@ for set in "${wanted[@]}"; do
     bench) packages+=(postgresql-15 python3 python3-psycopg2 "${bench_packages[@]}") ;;
     fuzz) packages+=("${fuzz_packages[@]}") ;;
     experiment) packages+=("${experiment_packages[@]}") ;;
-    all) packages+=("${build_packages[@]}" "${test_packages[@]}" "${compat_packages[@]}" "${bench_packages[@]}" "${fuzz_packages[@]}" "${experiment_packages[@]}") ;;
+    package) packages+=("${package_packages[@]}") ;;
+    all) packages+=("${build_packages[@]}" "${test_packages[@]}" "${compat_packages[@]}" "${bench_packages[@]}" "${fuzz_packages[@]}" "${experiment_packages[@]}" "${package_packages[@]}") ;;
     *) sed -n '2,3s/^# *//p' "$0" >&2; exit 2 ;;
   esac
   if [ "$set" = test ] || [ "$set" = all ]; then
@@ -69,6 +72,10 @@ echo "installing: ${missing[*]}"
 "${as_root[@]}" mkdir -p /etc/postgresql-common
 if [ ! -e /etc/postgresql-common/createcluster.conf ]; then
   echo 'create_main_cluster = false' | "${as_root[@]}" tee /etc/postgresql-common/createcluster.conf >/dev/null
+fi
+# Prometheus is here for promtool: its service would listen and write from now on.
+if [ -d /run/systemd/system ] && [ ! -e /etc/systemd/system/prometheus.service ] && [[ " ${missing[*]} " == *" prometheus "* ]]; then
+  "${as_root[@]}" ln -s /dev/null /etc/systemd/system/prometheus.service
 fi
 
 export DEBIAN_FRONTEND=noninteractive

@@ -5,7 +5,8 @@
 #                          (see SLUICE_TEST_MINUTES): what is left out is said, and listed before the last line
 #   tests/run.sh --quick   release units only
 #   tests/run.sh --full    the default with no time limit, plus integration under the thread sanitizer, fuzz targets for
-#                          minutes each, and the placement experiment in small
+#                          minutes each, the placement experiment in small, and what is deployed (package, Dockerfile) in
+#                          throw-away Debian trees
 #   tests/run.sh --help    this text
 # Environment: SLUICE_TEST_MINUTES (default 30) after which no optional step starts; SLUICE_TEST_JOBS (default: processors);
 #              SLUICE_SKIP_INSTALL=1 leaves apt alone; SLUICE_FUZZ_SECONDS (default 120) per fuzz target under --full.
@@ -127,6 +128,20 @@ regression() {
   esac
 }
 
+# in_tree <name> <command...>: a check in a throw-away Debian tree, which needs root and the network: status 77 says it cannot be.
+in_tree() {
+  local name=$1 status
+  shift
+  say "$name"
+  "$@" 2>&1 | tee "$logs/in-tree.log"
+  status=${PIPESTATUS[0]}
+  case $status in
+    0) passed=$((passed + 1)) ;;
+    77) leave_out "$name: $(tail -n 1 "$logs/in-tree.log")" ;;
+    *) fail "$name" ;;
+  esac
+}
+
 # The sanitizers' reports are errors in themselves; log files would hide them from the harness, which reads stderr.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:exitcode=99:detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
@@ -135,13 +150,13 @@ export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=0:exitcode=66:second_deadlock_
 if [ "${SLUICE_SKIP_INSTALL:-}" != 1 ]; then
   say "packages"
   sets=(build test)
-  [ "$mode" != full ] || sets=(build test fuzz experiment)
+  [ "$mode" != full ] || sets=(build test fuzz experiment package)
   bash deploy/install-deps.sh "${sets[@]}" || fail "install packages"
 fi
 
 if build release; then
   units release
-  if [ "$mode" != quick ]; then integration release integration tests/integration tests/compat; fi
+  if [ "$mode" != quick ]; then integration release integration tests/integration tests/compat tests/deploy; fi
   if [ "$mode" != quick ] && time_for "PostgreSQL's regression suite"; then regression; fi
 fi
 if [ "$mode" != quick ] && time_for asan && build asan; then
@@ -156,6 +171,7 @@ if [ "$mode" = full ]; then
   fuzz
   say "the placement experiment, small"
   if tests/experiments/placement/run --quick --output build/test-logs/placement 2>&1 | tee "$logs/experiment.log"; then passed=$((passed + 1)); else fail "placement experiment"; fi
+  in_tree "the Debian package" tests/deploy/package.sh build/release
 fi
 
 if [ ${#left_out[@]} -gt 0 ]; then
