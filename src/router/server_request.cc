@@ -15,9 +15,9 @@ bool ignored(const Snapshot& snapshot, const std::string& name) {
 std::string application_name(const Snapshot& snapshot, std::string name, const SessionTag& tag,
                              const net::SocketAddress& peer) {
   const config::Options& options = snapshot.config->options;
-  if (options.application_name_add_host) name += " - " + net::to_string(peer);
+  if (options.application_name_add_host) name += (name.empty() ? "" : " - ") + net::to_string(peer);
   if (options.application_name_add_class) {
-    name += " [" + snapshot.class_name(tag.priority);
+    name += (name.empty() ? "[" : " [") + snapshot.class_name(tag.priority);
     if (!tag.host.empty()) name += "@" + tag.host;
     name += "]";
   }

@@ -205,6 +205,10 @@ def test_the_servers_application_name_can_carry_class_and_host(make_router, clus
     with router.session(database="app", parameters={"application_name": "mine"}) as client:
         name = client.value("show application_name")
         assert name.startswith("mine") and "premium" in name and "here" in name and "127.0.0.1" in name
+    for parameters in ({}, {"application_name": ""}):
+        with router.session(database="app", parameters=parameters) as client:
+            name = client.value("show application_name")
+            assert name.startswith("127.0.0.1:") and name.endswith(" [premium@here]"), "no separator before the first"
 
 
 @pytest.mark.short

@@ -82,9 +82,12 @@ TEST(ServerRequests, NameClientClassAndHostWhereAsked) {
   identity.startup.parameters = {{"application_name", "report"}};
   EXPECT_EQ(requests_of(configured, identity, tag)[0].parameters[2].second,
             "report - 10.0.0.1:4711 [freemium@web1]");
-  identity.startup.parameters.clear();
-  EXPECT_EQ(requests_of(configured, identity, tag)[0].parameters[2].second,
-            " - 10.0.0.1:4711 [freemium@web1]");
+  for (const std::vector<protocol::Parameter>& nameless :
+       std::vector<std::vector<protocol::Parameter>>{{}, {{"application_name", ""}}}) {
+    identity.startup.parameters = nameless;
+    EXPECT_EQ(requests_of(configured, identity, tag)[0].parameters[2].second,
+              "10.0.0.1:4711 [freemium@web1]");
+  }
 }
 
 TEST(PoolKey, IsEqualExactlyForInterchangeableConnections) {
