@@ -8,6 +8,7 @@
 #include <asio/use_awaitable.hpp>
 #include <openssl/crypto.h>
 
+#include "config/match.h"
 #include "pgclient/call_on.h"
 #include "router/cancel.h"
 #include "router/classify.h"
@@ -38,6 +39,13 @@ telemetry::RejectReason reason_of_limit(const std::string& limit) {
   if (limit == "max_user_client_connections") return telemetry::RejectReason::MaxUserConnections;
   if (limit == "max_db_client_connections") return telemetry::RejectReason::MaxDatabaseConnections;
   return telemetry::RejectReason::MaxClassSessions;
+}
+
+// A database's own limit stands in for the general one, and is not raised by raising that.
+std::string as_configured(std::string limit, const config::Config& config, const std::string& database) {
+  if (limit != "max_db_client_connections") return limit;
+  const config::Database* entry = config::find_database(config, database);
+  return entry != nullptr && entry->max_sessions > 0 ? "max_sessions of database " + entry->name : limit;
 }
 
 bool same_secret(const Bytes& a, const Bytes& b) {
@@ -138,10 +146,11 @@ asio::awaitable<std::optional<ErrorFields>> Session::place(const ClientIdentity&
   tag_.host = classified.host;
   if (const auto limit = worker_.shared().admission.enter(tag_)) {
     reject(reason_of_limit(*limit));
+    const std::string named = as_configured(*limit, *snapshot_->config, tag_.database);
     log::warning(
         "session refused",
-        {{"session", id().value()}, {"limit", *limit}, {"user", tag_.user}, {"database", tag_.database}});
-    co_return limit_reached(*limit);
+        {{"session", id().value()}, {"limit", named}, {"user", tag_.user}, {"database", tag_.database}});
+    co_return limit_reached(named);
   }
   entered_ = true;
   const Clock::time_point give_up_at = Clock::now() + snapshot_->options().query_wait_timeout;

@@ -127,6 +127,8 @@ def test_a_limit_refuses_with_53300_and_says_which(make_router, base_config, lim
     if isinstance(refusal.value, LoginRefused):
         found = m.fields(refusal.value.message.body)
         assert found["C"] == "53300", found
+        named = {"class": "max_sessions of class premium", "database": "max_sessions of database app"}
+        assert f"({named.get(limit, limit)})" in found["M"], "the limit as it was written"
         assert found.get("H") or found.get("D") or "connections" in found["M"], found
     for client in clients:
         client.terminate()
