@@ -85,6 +85,9 @@ void check_servers(const Config& config, Reporter& reporter) {
     if (!is_new && config.replicas[first->second].name != replica.name)
       reporter.warning(path, "is the same server as " + indexed("replicas", first->second),
                        "its sessions are counted as those of two");
+    if (config.primary && config.primary->host == replica.host && config.primary->port == replica.port)
+      reporter.warning(path, "is the primary too",
+                       "sessions for replicas add to the load of the server that takes the writes");
     if (replica.pool != "mixed") check_class_reference(config, path + ".pool", replica.pool, reporter);
     if (config.primary && config.primary->name == replica.name && config.primary->host != replica.host)
       reporter.error(path + ".name", "\"" + replica.name + "\" is the name of the primary already");

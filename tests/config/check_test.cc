@@ -39,6 +39,14 @@ TEST_F(Check, RefusesNamesGivenTwice) {
   EXPECT_TRUE(has_error(with("databases: [{name: a}, {name: a}]\n"), "databases[1].name", "databases[0]"));
 }
 
+TEST_F(Check, WarnsOfAReplicaThatIsThePrimary) {
+  const auto loaded =
+      loading_.load("auth_file: verifiers\nprimary: a:5433\nreplicas: [{name: r, host: a, port: 5433}]\n");
+  EXPECT_TRUE(has_warning(loaded, "replicas[0]", "is the primary too"));
+  EXPECT_FALSE(has_warning(loading_.load("auth_file: verifiers\nprimary: a:5433\nreplicas: [a:5434]\n"),
+                           "replicas[0]", "is the primary too"));
+}
+
 // The name of a server without one is made of its host, and names are labels.
 TEST_F(Check, RefusesHostsThatAreNoNames) {
   EXPECT_TRUE(has_error(loading_.load("auth_file: verifiers\nreplicas: [a b]\n"), "replicas[0]",
