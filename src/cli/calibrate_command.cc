@@ -65,7 +65,7 @@ void add_calibrate(CLI::App& app, Action& action) {
       "Exit code 1, and nothing written, when a host does not answer or the samples are too noisy.");
   const auto asked = std::make_shared<Asked>();
   calibrate::Options& o = asked->options;
-  command->add_option("-c,--config", asked->config, "The placer's configuration file");
+  command->add_option("-c,--config", asked->config, "Configuration file of the placer")->type_name("FILE");
   command->add_option("-o,--output", o.output,
                       "Where to write; default: calibration_file of the configuration, else standard output");
   command->add_option("--samples", o.samples, "Measured requests per host and page")

@@ -70,7 +70,8 @@ void add_check(CLI::App& app, Action& action) {
       "warnings alone give 0.");
   const auto path = std::make_shared<std::string>("sluice.yaml");
   const auto what = std::make_shared<What>(What::Check);
-  CLI::Option* const file = command->add_option("-c,--config,file", *path, "Configuration file");
+  CLI::Option* const file =
+      command->add_option("-c,--config,file", *path, "Configuration file")->type_name("FILE");
   const auto printing = [&](const char* flag, What which, const char* help) {
     command->add_flag_callback(
         flag, [what, which] { *what = which; }, help);

@@ -49,7 +49,8 @@ void add_decide(CLI::App& app, Action& action) {
       "  {\"op\":\"down\",\"replica\":\"r2\"}   likewise up, drain, undrain\n"
       "Each open is answered by a line; the state of all replicas follows at the end.");
   const auto path = std::make_shared<std::string>();
-  command->add_option("-c,--config", *path, "Take policy, classes and replicas from this configuration file");
+  command->add_option("-c,--config", *path, "Configuration file to take policy, classes and replicas from")
+      ->type_name("FILE");
   command->callback([&action, path] { action = [path] { return decide_on_standard_streams(*path); }; });
 }
 

@@ -66,6 +66,14 @@ TEST(Cli, PrintsHelpAndVersion) {
   EXPECT_TRUE(contains(sluice("--version").output, "sluice 0."));
 }
 
+TEST(Cli, NamesTheConfigurationAlikeInAllCommands) {
+  for (const std::string command : {"router", "placer", "check", "decide", "calibrate"}) {
+    const std::string help = sluice(command + " --help").output;
+    EXPECT_TRUE(contains(help, "-c,--config FILE") || contains(help, "-c,--config,file FILE")) << help;
+    EXPECT_TRUE(contains(help, "Configuration file")) << help;
+  }
+}
+
 TEST(Cli, AnswersAWrongCommandLineWithTwo) {
   EXPECT_EQ(sluice("").exit_code, 2);
   EXPECT_TRUE(contains(sluice("").output, "decide"));
