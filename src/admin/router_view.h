@@ -286,6 +286,7 @@ class RouterView {
   virtual void set_draining(std::string replica, Draining draining, CommandDone done) = 0;
   virtual void kill_client(std::uint64_t id, CommandDone done) = 0;  // 42704 for an unknown id
   // Ends the sessions of one database, or of all; done when they have been told, not when they are gone.
+  // 42704 for a name that is neither configured nor that of any session's.
   virtual void kill_database(std::optional<std::string> database, CommandDone done) = 0;
   // done as soon as the shutdown has begun. The router ends console sessions last.
   virtual void shutdown(ShutdownMode mode, CommandDone done) = 0;

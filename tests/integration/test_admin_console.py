@@ -165,6 +165,21 @@ def test_kill_client_ends_that_session_alone(router):
         assert other.value("select 1") == "1"
 
 
+def test_kill_of_a_database_that_nobody_knows_is_an_error(router):
+    with router.session("admin", "sluice") as console:
+
+        def state_of(command):
+            answer = console.run(Q(command))
+            return next((m.sqlstate(x) for x in answer if x.kind == "E"), None)
+
+        assert state_of("kill nosuch") == "42704" == state_of("drain nosuch")
+        assert state_of("kill app_read") is None, "it is configured"
+        with router.session("postgres", "postgres") as client:
+            assert client.value("select 1") == "1"
+            assert state_of("kill postgres") is None, "a session has it, by the entry *"
+            assert m.sqlstate(client.read_until("")[-2]) == "57P01"
+
+
 def test_drain_keeps_sessions_and_sends_new_ones_elsewhere(make_router):
     router = make_router()
     with router.session("bob", "app_read") as client:
