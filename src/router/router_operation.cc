@@ -1,5 +1,6 @@
 // What a running router does beside its sessions: signals, reload, the end, and housekeeping.
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -195,7 +196,10 @@ admin::StateRow Router::state() const {
   if (row.shutting_down) {
     row.reason = "shutting down";
   } else if (!row.ready) {
-    row.reason = "no server is alive";
+    const policy::Snapshot pools = admission_->snapshot();
+    const bool drained = std::any_of(pools.replicas.begin(), pools.replicas.end(),
+                                     [](const auto& r) { return r.up && r.configured && r.draining; });
+    row.reason = drained ? "every replica that is alive is draining" : "no server is alive";
   }
   return row;
 }

@@ -180,6 +180,16 @@ def test_kill_of_a_database_that_nobody_knows_is_an_error(router):
             assert m.sqlstate(client.read_until("")[-2]) == "57P01"
 
 
+def test_readyz_tells_draining_from_dead(make_router, base_config):
+    databases = [{"name": "app_read", "server_database": "app", "target": "replicas"}]
+    router = make_router(primary=None, databases=databases)
+    for replica in base_config["replicas"]:
+        router.console(f"drain {replica['name']}")
+    assert router.http("/readyz") == (503, "every replica that is alive is draining\n")
+    router.console(f"undrain {base_config['replicas'][0]['name']}")
+    assert router.http("/readyz")[0] == 200
+
+
 def test_drain_keeps_sessions_and_sends_new_ones_elsewhere(make_router):
     router = make_router()
     with router.session("bob", "app_read") as client:
