@@ -172,6 +172,7 @@ if [ "$mode" = full ]; then
   say "the placement experiment, small"
   if tests/experiments/placement/run --quick --output build/test-logs/placement 2>&1 | tee "$logs/experiment.log"; then passed=$((passed + 1)); else fail "placement experiment"; fi
   in_tree "the Debian package" tests/deploy/package.sh build/release
+  in_tree "the Dockerfile, with the program built here" docker/check-in-chroot.sh --program build/release/src/cli/sluice
 fi
 
 if [ ${#left_out[@]} -gt 0 ]; then
