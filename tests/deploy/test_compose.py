@@ -17,6 +17,7 @@ from harness.net import as_postgres, free_port, wait_until
 from harness.postgres import BINDIR
 from harness.router import BINARY, Router
 from promql import ROOT
+from units import allowed_calls, traced_calls
 
 DOCKER = ROOT / "docker"
 COMPOSE = DOCKER / "compose"
@@ -181,6 +182,11 @@ def test_scripts_and_configuration_make_a_cluster_that_works(place, tmp_path):
             use_through_the_router(place, tmp_path, ports)
 
 
+def may_trace():
+    """Whether strace is there and allowed: a container may forbid it."""
+    return shutil.which("strace") and subprocess.run(["strace", "-qq", "-o", "/dev/null", "true"], check=False).returncode == 0
+
+
 def use_through_the_router(place, tmp_path, ports):
     config = yaml.safe_load((COMPOSE / "sluice.yaml").read_text(encoding="utf-8").replace("/credentials/", f"{place}/credentials/"))
     for server in (config["primary"], *config["replicas"]):
@@ -191,6 +197,10 @@ def use_through_the_router(place, tmp_path, ports):
     checked = subprocess.run([BINARY, "check", "-c", str(COMPOSE / "sluice.yaml")], capture_output=True, text=True, timeout=30, check=False)
     errors = [line for line in (checked.stdout + checked.stderr).splitlines() if "error:" in line and "/credentials/" not in line]
     assert not errors
+    # -D: strace is the child, so that the router is what was started.
+    trace = tmp_path / "trace"
+    traced = shutil.which("systemd-analyze") and may_trace()
+    router.prefix = ["strace", "-D", "-f", "-qq", "-o", str(trace)] if traced else []
     router.start()
     try:
         def ask(database, sql, user="app"):
@@ -210,3 +220,7 @@ def use_through_the_router(place, tmp_path, ports):
             ask("app", "SELECT 1", user="postgres")  # a superuser's verifier is not given out
     finally:
         router.stop()
+    if traced:
+        calls = traced_calls(trace)
+        assert {"epoll_wait", "accept4", "accept", "connect", "sendto"} & calls, "nothing was traced"
+        assert not calls - allowed_calls("sluice"), "the unit's filter refuses what the router does"
