@@ -53,6 +53,25 @@ expect "sluice --version" as_sluice sluice --version
 expect "the configuration that comes with it is not right" as_sluice sluice check -c /etc/sluice/sluice.yaml >"$packages/check.log"
 expect "the placer's configuration is not right" as_sluice sluice check -c /etc/sluice/placer.yaml >>"$packages/check.log"
 
+step "the router, started as the unit does, in a network of its own"
+cat >"$packages/live" <<SCRIPT
+set -eu
+ip link set lo up
+env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot "$tree" setpriv --reuid=sluice --regid=sluice --clear-groups --no-new-privs \
+  $(sed -n 's/^ExecStart=//p' "$tree/usr/lib/systemd/system/sluice.service") >"$packages/router.log" 2>&1 &
+router=\$!
+for i in \$(seq 40); do
+  if curl -fsS -o /dev/null http://127.0.0.1:9632/healthz 2>/dev/null; then break; fi
+  kill -0 \$router
+  sleep 0.25
+done
+curl -fsS -o /dev/null http://127.0.0.1:9632/healthz
+[ "\$(stat -c %u /proc/\$router)" = "$(inside id -u sluice)" ]
+kill -TERM \$router
+wait \$router
+SCRIPT
+unshare --net -- sh "$packages/live" || { cat "$packages/router.log"; die "the router does not run as its user"; }
+
 step "upgrade with an edited configuration, disabled by its owner"
 echo 'log_level: warning' >>"$tree/etc/sluice/sluice.yaml"
 printf '"app" "SCRAM-SHA-256$4096:c2FsdA==$c3RvcmVk:c2VydmVy"\n' >"$tree/etc/sluice/userlist.txt"
