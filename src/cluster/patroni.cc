@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
+
 namespace sluice::cluster {
 namespace {
 
@@ -66,15 +68,26 @@ MemberRole role_of(std::string_view word) {
   return word == "standby_leader" ? MemberRole::StandbyLeader : MemberRole::Replica;
 }
 
+// At most so many bytes, no character cut, and no zero byte: the console shows it as text.
+std::string shown(std::string text, std::size_t bytes_max) {
+  std::replace(text.begin(), text.end(), '\0', '?');
+  if (text.size() <= bytes_max) return text;
+  text.resize(bytes_max);
+  // A character has at most four bytes.
+  for (int i = 0; i < 3 && !is_utf8(text); ++i)
+    text.pop_back();
+  return text;
+}
+
 std::string described(const Json& tags) {
   std::string out;
   for (const auto& [key, value] : tags.items()) {
-    const std::string shown = value.is_string() ? value.get<std::string>()
-                                                : value.dump(-1, ' ', true, Json::error_handler_t::replace);
-    out += (out.empty() ? "" : " ") + key + "=" + shown;
+    const std::string as_text = value.is_string() ? value.get<std::string>()
+                                                  : value.dump(-1, ' ', true, Json::error_handler_t::replace);
+    out += (out.empty() ? "" : " ") + key + "=" + as_text;
     if (out.size() > kTagsBytesMax) break;
   }
-  return out.substr(0, kTagsBytesMax);
+  return shown(std::move(out), kTagsBytesMax);
 }
 
 Member member_of(const Json& object) {
@@ -83,9 +96,9 @@ Member member_of(const Json& object) {
   member.host = text(object, "host");
   if (const auto port = number(object, "port"); port && *port >= 1 && *port <= 65535)
     member.port = static_cast<std::uint16_t>(*port);
-  member.role_word = text(object, "role").substr(0, kNameBytesMax);
+  member.role_word = shown(text(object, "role"), kNameBytesMax);
   member.role = role_of(member.role_word);
-  member.state = text(object, "state").substr(0, kNameBytesMax);
+  member.state = shown(text(object, "state"), kNameBytesMax);
   if (const auto timeline = number(object, "timeline"); timeline && *timeline <= UINT32_MAX)
     member.timeline = static_cast<std::uint32_t>(*timeline);
   if (member.role != MemberRole::Leader) member.lag_bytes = number(object, "lag");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/utf8.h"
+
 namespace sluice::cluster {
 namespace {
 
@@ -125,6 +127,21 @@ TEST(Patroni, IsBounded) {
   for (int i = 0; i < 1000; ++i)
     tags += (i == 0 ? "\"t" : ",\"t") + std::to_string(i) + "\":\"" + std::string(100, 'x') + "\"";
   EXPECT_LE(parsed(members(R"({"name":"a","host":"h","tags":{)" + tags + "}}")).members[0].tags.size(), 500U);
+}
+
+// The console shows these as text: what is no text would end the session of whoever asks.
+TEST(Patroni, CutsBetweenCharactersAndHasNoZeroBytes) {
+  std::string word;
+  for (int i = 0; i < 200; ++i)
+    word += "\xe2\x82\xac";
+  for (const char* const pad : {"", "x", "xx"}) {
+    const ClusterView view = parsed(members(R"({"name":"a","host":"h","state":")" + (pad + word) +
+                                            R"(","tags":{"t\u0000":")" + word + word + "\"}}"));
+    EXPECT_TRUE(is_utf8(view.members[0].state));
+    EXPECT_GE(view.members[0].state.size(), 198U);
+    EXPECT_TRUE(is_utf8(view.members[0].tags));
+    EXPECT_EQ(view.members[0].tags.find('\0'), std::string::npos);
+  }
 }
 
 TEST(Patroni, SurvivesEveryTruncation) {
