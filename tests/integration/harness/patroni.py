@@ -54,13 +54,9 @@ class Process:
         if self.alive():
             os.kill(self.popen.pid, number)
 
-    def stop(self, seconds=5):
-        self.send(signal.SIGTERM)
-        try:
-            self.popen.wait(seconds)
-        except subprocess.TimeoutExpired:
-            self.popen.kill()
-            self.popen.wait()
+    def kill(self):
+        self.send(signal.SIGKILL)
+        self.popen.wait()
 
 
 class Node:
@@ -174,8 +170,9 @@ class Node:
             connection.close()
 
     def stop(self):
+        # Not by a request: a leader that ends in order first waits for the others to catch up.
         if self.process is not None:
-            self.process.stop(10)
+            self.process.kill()
         pid = self.postmaster()
         if pid and Path(f"/proc/{pid}").exists():
             os.kill(pid, signal.SIGQUIT)
@@ -279,4 +276,4 @@ class PatroniCluster:
         with ThreadPoolExecutor() as pool:
             list(pool.map(Node.stop, self.nodes.values()))
         if self.etcd is not None:
-            self.etcd.stop()
+            self.etcd.kill()
