@@ -84,3 +84,21 @@ def labels_of(expr, table, recorded):
         return {each.strip() for each in outer.group(1).split(",")} - {"le"}
     name = METRIC.search(GROUPING.sub(" ", expr)).group(1)
     return recorded[name] if name.startswith("sluice:") else table.find(name)[1] - {"le"}
+
+
+def expressions(dashboard):
+    """What a Grafana dashboard asks: title and expression."""
+    for panel in dashboard["panels"]:
+        for target in panel.get("targets", []):
+            yield panel["title"], target["expr"].replace("$__rate_interval", "5m")
+    for annotation in dashboard["annotations"]["list"]:
+        yield annotation["name"], annotation["expr"]
+    for variable in dashboard["templating"]["list"]:
+        if variable["type"] == "query":
+            series, label = re.fullmatch(r"label_values\((.*), ([a-z]+)\)", variable["query"]["query"]).groups()
+            yield variable["name"], f"sum by ({label}) ({series})"
+
+
+def without_variables(expr):
+    """As with All chosen for each of the dashboard's variables."""
+    return re.sub(r"\$[a-z]+", ".*", expr)

@@ -1,6 +1,7 @@
 """docker/compose.yaml: valid, and its scripts do what they should, run here on this machine's PostgreSQL. No image is pulled
 and no container started: what is in the images is not tested."""
 
+import json
 import os
 import re
 import shutil
@@ -16,7 +17,8 @@ import yaml
 from harness.net import as_postgres, free_port, wait_until
 from harness.postgres import BINDIR
 from harness.router import BINARY, Router
-from promql import ROOT
+from prometheus import prometheus
+from promql import ROOT, expressions, without_variables
 from units import allowed_calls, traced_calls
 
 DOCKER = ROOT / "docker"
@@ -218,9 +220,27 @@ def use_through_the_router(place, tmp_path, ports):
             psycopg2.connect(host="127.0.0.1", port=router.port, dbname="app", user="app", password="wrong")
         with pytest.raises(psycopg2.OperationalError):
             ask("app", "SELECT 1", user="postgres")  # a superuser's verifier is not given out
+        if shutil.which("prometheus"):
+            with prometheus(tmp_path, COMPOSE / "prometheus.yaml", router.config["admin_port"]) as server:
+                watch(server, lambda: ask("app", "SELECT 1"))
     finally:
         router.stop()
     if traced:
         calls = traced_calls(trace)
         assert {"epoll_wait", "accept4", "accept", "connect", "sendto"} & calls, "nothing was traced"
         assert not calls - allowed_calls("sluice"), "the unit's filter refuses what the router does"
+
+
+def watch(server, work):
+    """Dashboard and rules on what this router and Prometheus say, not on what the tables promise."""
+    work()
+    wait_until(lambda: len(server.query("sluice_uptime_seconds[1m]")[0]["values"]) > 2, 20, "a few scrapes")
+    dashboard = json.loads((ROOT / "deploy/grafana/sluice.json").read_text(encoding="utf-8"))
+    answered = {title for title, expr in expressions(dashboard) if server.query(without_variables(expr))}
+    for title in ("Replicas that take sessions", "Sessions by class", "Sessions now, class by replica", "Replicas in each pool", "Response time by class, p99",
+                  "Health", "Replay lag, bytes", "Round trip of SELECT 1", "Server connections opened and reused", "Turned away", "Uptime", "class", "replica"):
+        assert title in answered, title
+    rules = [rule for group in server.ask("rules")["groups"] for rule in group["rules"]]
+    assert len(rules) > 40 and not [rule["name"] for rule in rules if rule["health"] == "err"]
+    firing = [alert["labels"]["alertname"] for alert in server.ask("alerts")["alerts"] if alert["state"] == "firing"]
+    assert not firing, "nothing is wrong"
