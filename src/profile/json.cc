@@ -18,8 +18,8 @@ constexpr std::int64_t kAgeMsMax = std::int64_t{10} * 365 * 24 * 3600 * 1000;
 
 Json age_of(Moment moment, Moment now) {
   if (moment == Moment{}) return nullptr;
-  return std::max<std::int64_t>(0,
-                                std::chrono::duration_cast<std::chrono::milliseconds>(now - moment).count());
+  const std::int64_t age = std::chrono::duration_cast<std::chrono::milliseconds>(now - moment).count();
+  return std::clamp<std::int64_t>(age, 0, kAgeMsMax);
 }
 
 // Members of an object of unknown make.
@@ -37,6 +37,8 @@ class Reading {
     return std::abs(number) < 9e18 ? static_cast<std::int64_t>(number) : 0;
   }
   std::uint64_t count(const char* name) const {
+    const Json* const value = find(name);
+    if (value != nullptr && value->is_number_unsigned()) return value->get<std::uint64_t>();
     return static_cast<std::uint64_t>(std::max<std::int64_t>(0, integer(name)));
   }
   std::uint32_t small_count(const char* name) const {
@@ -58,7 +60,9 @@ class Reading {
   Moment moment(const char* age_name) const {
     const Json* const value = find(age_name);
     if (value == nullptr || !value->is_number()) return {};
-    return now_ - std::chrono::milliseconds(std::clamp<std::int64_t>(integer(age_name), 0, kAgeMsMax));
+    const Moment then =
+        now_ - std::chrono::milliseconds(std::clamp<std::int64_t>(integer(age_name), 0, kAgeMsMax));
+    return then == Moment{} ? then - Nanos(1) : then;  // that one would mean none
   }
   const Json& list(const char* name) const {
     static const Json kEmpty = Json::array();
@@ -196,7 +200,8 @@ Json publication_json(const Publication& p, Moment now) {
           {"writer_pid", p.writer_pid},
           {"writer", writer_state_name(writer_state(p, now))},
           {"started_age_ms", age_of(p.started_at, now)},
-          {"heartbeat_age_ms", age_of(p.heartbeat, now)},
+          // One yet to come is of a writer that was dead before the machine started: it must not look young.
+          {"heartbeat_age_ms", p.heartbeat > now ? Json(nullptr) : age_of(p.heartbeat, now)},
           {"contents_age_ms", age_of(p.contents_at, now)},
           {"interval_ms", std::chrono::duration_cast<std::chrono::milliseconds>(p.interval).count()}};
 }

@@ -44,6 +44,26 @@ TEST(ProfileJson, TellsWhatWasNeverMeasuredAsNull) {
   EXPECT_EQ(back->contents, profile.contents);
 }
 
+TEST(ProfileJson, KeepsCountsWhole) {
+  Profile profile = sample_profile();
+  profile.publication.generation = 0xF60005D21DBA0000;
+  profile.contents.routes[0].requests = UINT64_MAX;
+  const auto back = from_json(to_json(profile, Moment{10000s}), Moment{10000s});
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->publication, profile.publication);
+  EXPECT_EQ(back->contents, profile.contents);
+}
+
+// The segment of a writer that died before the machine was started again has moments of another clock.
+TEST(ProfileJson, DoesNotMakeAWriterYoungWhoseHeartbeatIsYetToCome) {
+  Profile profile = sample_profile();
+  const Moment now = profile.publication.heartbeat - 1h;
+  ASSERT_EQ(writer_state(profile.publication, now), WriterState::Dead);
+  const auto back = from_json(to_json(profile, now), now);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(writer_state(back->publication, now), WriterState::Dead);
+}
+
 TEST(ProfileJson, ReplacesWhatIsNoUtf8) {
   Profile profile = sample_profile();
   profile.contents.routes[0].name = "/\xFF";

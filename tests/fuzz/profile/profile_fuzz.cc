@@ -16,8 +16,8 @@ using namespace sluice::profile;
 
 constexpr Moment kNow{std::chrono::hours(1)};
 
-// Whoever gets contents may use them: consistent, printable, and the same again through JSON but for what
-// ages round.
+// Whoever gets contents may use them: consistent, printable, and the same again through JSON. Whether the
+// writer lives may change once, where its heartbeat is rounded.
 void use(const Profile& profile) {
   SLUICE_ASSERT(is_consistent(profile.contents));
   (void)report(profile, kNow);
@@ -26,7 +26,10 @@ void use(const Profile& profile) {
   SLUICE_ASSERT(again.has_value());
   SLUICE_ASSERT(is_consistent(again->contents));
   SLUICE_ASSERT(again->contents.hosts.size() == profile.contents.hosts.size());
-  SLUICE_ASSERT(to_json(*again, kNow) == json);
+  SLUICE_ASSERT(to_json({profile.publication, again->contents}, kNow) == json);
+  const std::string rounded = to_json(*again, kNow);
+  const auto once_more = from_json(rounded, kNow);
+  SLUICE_ASSERT(once_more.has_value() && to_json(*once_more, kNow) == rounded);
 }
 
 }  // namespace
