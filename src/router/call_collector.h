@@ -4,6 +4,7 @@
 
 #include "telemetry/metrics.h"
 #include "trace/call_batch.h"
+#include "trace/route_names.h"
 #include "trace/session_calls.h"
 
 namespace sluice::router {
@@ -24,18 +25,21 @@ class CallCollector {
   }
   // What has been collected so far; to be called about twice a second.
   void hand_over();
+  // What the thread's sessions call their routes.
+  trace::RouteNames& names() noexcept { return names_; }
 
  private:
   telemetry::ThreadMetrics& metrics_;
   Deliver deliver_;
   trace::CallBatcher batcher_{kBatchCalls};
+  trace::RouteNames names_;
 };
 
 // A session's calls and where they go.
 class SessionTrace final : private trace::CallSink {
  public:
   SessionTrace(CallCollector& collector, trace::Origin origin, std::chrono::nanoseconds memory)
-      : collector_(collector), origin_(origin), calls(*this, memory) {}
+      : collector_(collector), origin_(origin), calls(*this, collector.names(), memory) {}
   SessionTrace(const SessionTrace&) = delete;
   SessionTrace& operator=(const SessionTrace&) = delete;
 

@@ -43,13 +43,13 @@ bool RouteWatch::accepts() noexcept {
 void RouteWatch::take(const trace::CallBatch& batch, Clock::time_point now) {
   waiting_.fetch_sub(1, std::memory_order_relaxed);
   std::vector<std::optional<std::uint32_t>> slots;
-  slots.reserve(batch.entries.size());
-  for (const trace::CallBatch::Entry& entry : batch.entries)
-    slots.push_back(table_.count(*batch.routes[entry.route], entry.call, entry.origin, now));
+  slots.reserve(batch.routes.size());
+  for (const trace::CallBatch::Route& route : batch.routes)
+    slots.push_back(table_.slot_for(*route.name, route.calls));
   // Once for all new routes of a batch: a client may bring as many as there are slots.
   if (table_.routes().size() != published_) publish_names();
-  for (std::size_t i = 0; i < slots.size(); ++i)
-    record(batch.entries[i], slots[i], now);
+  for (const trace::CallBatch::Entry& entry : batch.entries)
+    record(entry, slots[entry.route], now);
 }
 
 void RouteWatch::record(const trace::CallBatch::Entry& entry, std::optional<std::uint32_t> slot,
@@ -59,8 +59,9 @@ void RouteWatch::record(const trace::CallBatch::Entry& entry, std::optional<std:
   metrics_.count(metric::route_calls_total, host, label);
   if (entry.call.failed) metrics_.count(metric::route_errors_total, host, label);
   metrics_.record(metric::route_response_seconds, entry.call.response, host, label);
-  if (slot && entry.call.trace)
-    traces_.add(entry.call, entry.origin.host, table_.routes()[*slot].number, now);
+  if (!slot) return;
+  table_.count(*slot, entry.call, entry.origin, now);
+  if (entry.call.trace) traces_.add(entry.call, entry.origin.host, table_.routes()[*slot].number, now);
 }
 
 void RouteWatch::close(trace::RouteNumber route, std::uint32_t n_serial) {

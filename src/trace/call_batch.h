@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -25,7 +26,11 @@ struct CallBatch {
     Origin origin;
     std::uint32_t route = 0;  // index into routes
   };
-  std::vector<RouteName> routes;  // each once
+  struct Route {
+    RouteName name;
+    std::uint32_t calls = 0;  // of it in this batch
+  };
+  std::vector<Route> routes;  // each once
   std::vector<Entry> entries;
 };
 
@@ -45,6 +50,9 @@ class CallBatcher {
   const std::size_t size_;
   CallBatch batch_;
   std::unordered_map<std::string_view, std::uint32_t> indices_;  // into batch_.routes, whose text they view
+  // Indices by the address of a name: sessions of a thread share theirs. A hint, to be checked.
+  static constexpr std::size_t kHints = 64;
+  std::array<std::uint32_t, kHints> hints_{};
 };
 
 }  // namespace sluice::trace

@@ -1,6 +1,8 @@
 #include "trace/comment.h"
 
 #include <array>
+#include <bit>
+#include <cstring>
 
 #include "base/utf8.h"
 
@@ -27,22 +29,47 @@ constexpr int hex_digit(char c) noexcept {
   return kHexDigits[static_cast<unsigned char>(c)];
 }
 
+constexpr std::array<bool, 256> key_characters() {
+  std::array<bool, 256> is{};
+  for (const char c : std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.%"))
+    is[static_cast<unsigned char>(c)] = true;
+  return is;
+}
+constexpr std::array<bool, 256> kKeyCharacters = key_characters();
+
 constexpr bool is_key_character(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-         c == '.' || c == '%';
+  return kKeyCharacters[static_cast<unsigned char>(c)];
 }
 
-// Only lower case is valid in a traceparent.
-std::optional<std::uint64_t> lower_hex(std::string_view digits) noexcept {
-  std::uint64_t value = 0;
-  unsigned bad = 0;
-  for (const char c : digits) {
-    const int digit = hex_digit(c);
-    bad |= static_cast<unsigned>(digit) & ~15U;
-    value = value << 4 | (static_cast<unsigned>(digit) & 15U);
+// Hexadecimal digits, eight at a time. Only lower case is valid in a traceparent.
+class LowerHex {
+ public:
+  // The value of the eight digits at the front; with others it is not valid() from here on.
+  std::uint64_t eight(const char* digits) noexcept {
+    constexpr std::uint64_t kOnes = 0x0101010101010101;
+    std::uint64_t text = 0;
+    std::memcpy(&text, digits, sizeof text);
+    // The first digit in the most significant byte.
+    if constexpr (std::endian::native == std::endian::little) text = __builtin_bswap64(text);
+    std::uint64_t value = (text & 0x0F * kOnes) + (text >> 6 & kOnes) * 9;  // "0".."9" is 0x30.., "a" 0x61
+    // Written again it has to be the same: that finds what is no digit, and upper case.
+    const std::uint64_t above_nine = (value + 6 * kOnes) >> 4 & kOnes;
+    bad_ |= text ^ (value + '0' * kOnes + above_nine * ('a' - '0' - 10));
+    bad_ |= value & 0xF0 * kOnes;  // "g" and beyond
+    value = (value | value >> 4) & 0x00FF00FF00FF00FF;
+    value = (value | value >> 8) & 0x0000FFFF0000FFFF;
+    return (value | value >> 16) & 0x00000000FFFFFFFF;
   }
-  return bad == 0 ? std::optional(value) : std::nullopt;
-}
+  std::uint64_t sixteen(const char* digits) noexcept { return eight(digits) << 32 | eight(digits + 8); }
+  std::uint64_t two(const char* digits) noexcept {
+    const std::array<char, 8> padded{'0', '0', '0', '0', '0', '0', digits[0], digits[1]};
+    return eight(padded.data());
+  }
+  bool valid() const noexcept { return bad_ == 0; }
+
+ private:
+  std::uint64_t bad_ = 0;
+};
 
 struct Pair {
   std::string_view key, value;  // the value as written between its quotes
@@ -51,52 +78,63 @@ struct Pair {
 // Reads pairs off the inside of a comment.
 class PairReader {
  public:
-  explicit PairReader(std::string_view inside) noexcept : rest_(inside) { skip_padding(); }
+  explicit PairReader(std::string_view inside) noexcept
+      : at_(inside.data()), end_(inside.data() + inside.size()) {
+    at_ = behind_padding(at_);
+  }
 
-  bool at_end() const noexcept { return rest_.empty(); }
+  bool at_end() const noexcept { return at_ == end_; }
   // False: the comment is not sqlcommenter's.
   bool next(Pair& pair) noexcept {
-    std::size_t length = 0;
-    while (length < rest_.size() && is_key_character(rest_[length]))
-      ++length;
-    pair.key = rest_.substr(0, length);
-    rest_.remove_prefix(length);
-    if (length == 0 || !take('=') || rest_.empty() || rest_.front() != '\'') return false;
-    rest_.remove_prefix(1);
-    const std::size_t end = find_closing_quote();
-    if (end == std::string_view::npos) return false;
-    pair.value = rest_.substr(0, end);
-    rest_.remove_prefix(end + 1);
-    skip_padding();
-    return rest_.empty() || take(',');
+    const char* const key_end = behind_key(at_);
+    pair.key = std::string_view(at_, static_cast<std::size_t>(key_end - at_));
+    if (pair.key.empty()) return false;
+    const char* const value = behind_equals_and_quote(key_end);
+    if (value == nullptr) return false;
+    const char* const quote = closing_quote(value);
+    if (quote == nullptr) return false;
+    pair.value = std::string_view(value, static_cast<std::size_t>(quote - value));
+    at_ = behind_padding(quote + 1);
+    if (at_ == end_) return true;
+    if (*at_ != ',') return false;
+    at_ = behind_padding(at_ + 1);
+    return true;
   }
 
  private:
-  void skip_padding() noexcept {
-    while (!rest_.empty() && detail::is_padding(rest_.front()))
-      rest_.remove_prefix(1);
-  }
-  bool take(char wanted) noexcept {
-    skip_padding();
-    if (rest_.empty() || rest_.front() != wanted) return false;
-    rest_.remove_prefix(1);
-    skip_padding();
-    return true;
-  }
-  // A quote behind an odd number of backslashes does not end the value.
-  std::size_t find_closing_quote() const noexcept {
-    std::size_t at = rest_.find('\'');
-    while (at != std::string_view::npos) {
-      std::size_t begin = at;
-      while (begin > 0 && rest_[begin - 1] == '\\')
-        --begin;
-      if ((at - begin) % 2 == 0) break;
-      at = rest_.find('\'', at + 1);
-    }
+  const char* behind_key(const char* at) const noexcept {
+    while (at != end_ && is_key_character(*at))
+      ++at;
     return at;
   }
+  const char* behind_padding(const char* at) const noexcept {
+    while (at != end_ && detail::is_padding(*at))
+      ++at;
+    return at;
+  }
+  const char* behind_equals_and_quote(const char* at) const noexcept {
+    at = behind_padding(at);
+    if (at == end_ || *at != '=') return nullptr;
+    at = behind_padding(at + 1);
+    return at == end_ || *at != '\'' ? nullptr : at + 1;
+  }
+  // A quote behind an odd number of backslashes does not end the value.
+  const char* closing_quote(const char* value) const noexcept {
+    for (const char* from = value; from != end_;) {
+      const void* const found = std::memchr(from, '\'', static_cast<std::size_t>(end_ - from));
+      if (found == nullptr) break;
+      const char* const quote = static_cast<const char*>(found);
+      const char* begin = quote;
+      while (begin != value && begin[-1] == '\\')
+        --begin;
+      if ((quote - begin) % 2 == 0) return quote;
+      from = quote + 1;
+    }
+    return nullptr;
+  }
 
-  std::string_view rest_;
+  const char* at_;
+  const char* const end_;
 };
 
 // Room for a decoded value.
@@ -144,35 +182,31 @@ std::string route_text(std::string_view written) {
   return decoded && is_printable(*decoded) ? std::string(*decoded) : std::string();
 }
 
-TraceId trace_of(std::string_view written) noexcept {
-  // Its characters need no encoding; some encode all the same.
-  Buffer buffer;
-  const std::optional<std::string_view> decoded = decode(written, buffer);
-  return decoded ? parse_traceparent(*decoded).value_or(TraceId()) : TraceId();
+// Where the value of a key goes; null for a key of no interest.
+std::string_view* place_of(WrittenTags& tags, std::string_view key) noexcept {
+  switch (key.size()) {
+    case 5:
+      return std::memcmp(key.data(), "route", 5) == 0 ? &tags.route : nullptr;
+    case 6:
+      return std::memcmp(key.data(), "action", 6) == 0 ? &tags.action : nullptr;
+    case 10:
+      return std::memcmp(key.data(), "controller", 10) == 0 ? &tags.controller : nullptr;
+    case 11:
+      return std::memcmp(key.data(), "traceparent", 11) == 0 ? &tags.traceparent : nullptr;
+    default:
+      return nullptr;
+  }
 }
 
-// The values that matter, as written; the last of each counts.
-struct Found {
-  std::string_view route, controller, action, traceparent;
-};
-
 // Adds what the inside of one comment says; nothing when any of it is not sqlcommenter's.
-void read_inside(Found& found, std::string_view inside) noexcept {
-  Found more = found;
+void read_inside(WrittenTags& found, std::string_view inside) noexcept {
+  WrittenTags more = found;
   PairReader reader(inside);
   std::size_t count = 0;
   Pair pair;
   while (!reader.at_end()) {
     if (++count > kCommentKeysMax || !reader.next(pair)) return;
-    if (pair.key == "route") {
-      more.route = pair.value;
-    } else if (pair.key == "traceparent") {
-      more.traceparent = pair.value;
-    } else if (pair.key == "controller") {
-      more.controller = pair.value;
-    } else if (pair.key == "action") {
-      more.action = pair.value;
-    }
+    if (std::string_view* const value = place_of(more, pair.key)) *value = pair.value;
   }
   found = more;
 }
@@ -192,9 +226,12 @@ std::string_view back_comment(std::string_view sql) noexcept {
   sql.remove_suffix(2);
   if (sql.size() > kCommentBytesMax) sql.remove_prefix(sql.size() - kCommentBytesMax);
   // Backwards to the next beginning; an end on the way is that of another comment.
-  for (std::size_t i = sql.size(); i >= 2; --i) {
-    if (sql[i - 1] == '*' && sql[i - 2] == '/') return sql.substr(i);
-    if (sql[i - 1] == '/' && sql[i - 2] == '*') return {};
+  for (std::size_t size = sql.size(); size > 0;) {
+    const void* star = ::memrchr(sql.data(), '*', size);
+    if (star == nullptr) return {};
+    size = static_cast<std::size_t>(static_cast<const char*>(star) - sql.data());
+    if (size + 1 < sql.size() && sql[size + 1] == '/') return {};
+    if (size > 0 && sql[size - 1] == '/') return sql.substr(size + 1);
   }
   return {};
 }
@@ -204,30 +241,47 @@ std::string_view back_comment(std::string_view sql) noexcept {
 std::optional<TraceId> parse_traceparent(std::string_view text) noexcept {
   constexpr std::size_t kBytes = 55;  // 2 + 1 + 32 + 1 + 16 + 1 + 2
   if (text.size() < kBytes || text[2] != '-' || text[35] != '-' || text[52] != '-') return std::nullopt;
-  const auto version = lower_hex(text.substr(0, 2));
-  const auto high = lower_hex(text.substr(3, 16));
-  const auto low = lower_hex(text.substr(19, 16));
-  const auto span = lower_hex(text.substr(36, 16));
-  const auto flags = lower_hex(text.substr(53, 2));
-  if (!version || !high || !low || !span || !flags || *version == 0xFF || *span == 0) return std::nullopt;
-  if (text.size() > kBytes && (*version == 0 || text[kBytes] != '-')) return std::nullopt;
-  const TraceId id{*high, *low};
+  const char* const digits = text.data();
+  LowerHex hex;
+  const std::uint64_t version = hex.two(digits);
+  const TraceId id{hex.sixteen(digits + 3), hex.sixteen(digits + 19)};
+  const std::uint64_t span = hex.sixteen(digits + 36);
+  hex.two(digits + 53);
+  if (!hex.valid() || version == 0xFF || span == 0) return std::nullopt;
+  if (text.size() > kBytes && (version == 0 || text[kBytes] != '-')) return std::nullopt;
   return id ? std::optional(id) : std::nullopt;
 }
 
-Tags read_comments(std::string_view front, std::string_view back) {
-  Found found;
-  read_inside(found, front_comment(front));
+WrittenTags find_tags(std::string_view front, std::string_view back) noexcept {
+  WrittenTags found;
+  if (const std::string_view inside = front_comment(front); !inside.empty()) read_inside(found, inside);
   read_inside(found, back_comment(back));
+  return found;
+}
+
+TraceId read_trace(std::string_view written) noexcept {
+  if (const std::optional<TraceId> trace = parse_traceparent(written)) return *trace;
+  // Its characters need no encoding; some encode all the same.
+  Buffer buffer;
+  const std::optional<std::string_view> decoded = decode(written, buffer);
+  return decoded ? parse_traceparent(*decoded).value_or(TraceId()) : TraceId();
+}
+
+std::string read_route(std::string_view route_or_controller, std::string_view action) {
+  std::string route = route_text(route_or_controller);
+  if (route.empty() || action.empty()) return route;
+  const std::string behind = route_text(action);
+  if (!behind.empty()) (route += '#') += behind;
+  if (route.size() > kRouteBytesMax) route.clear();
+  return route;
+}
+
+Tags read_comments(std::string_view front, std::string_view back) {
+  const WrittenTags written = find_tags(front, back);
   Tags tags;
-  if (!found.traceparent.empty()) tags.trace = trace_of(found.traceparent);
-  if (!found.route.empty()) tags.route = route_text(found.route);
-  if (tags.route.empty() && !found.controller.empty()) {
-    tags.route = route_text(found.controller);
-    const std::string action = route_text(found.action);
-    if (!tags.route.empty() && !action.empty()) (tags.route += '#') += action;
-    if (tags.route.size() > kRouteBytesMax) tags.route.clear();
-  }
+  tags.trace = read_trace(written.traceparent);
+  tags.route = read_route(written.route, {});
+  if (tags.route.empty()) tags.route = read_route(written.controller, written.action);
   return tags;
 }
 

@@ -51,12 +51,23 @@ inline bool ends_with_comment(std::string_view sql) noexcept;
 //         text, because the format has no room for another in between.
 Tags read_comments(std::string_view front, std::string_view back);
 
+// The same in two steps, for who has seen most routes before: first what is written between the quotes, views
+// into the statement, the last of each key; then what it means.
+struct WrittenTags {
+  std::string_view route, controller, action, traceparent;
+};
+WrittenTags find_tags(std::string_view front, std::string_view back) noexcept;
+// The zero id for what is no valid traceparent.
+TraceId read_trace(std::string_view written) noexcept;
+// "" for what is no route. `action` is written only behind a controller.
+std::string read_route(std::string_view route_or_controller, std::string_view action);
+
 // nullopt when it is invalid. Version 00 has exactly four fields; later ones may have more.
 std::optional<TraceId> parse_traceparent(std::string_view text) noexcept;
 
 namespace detail {
 constexpr bool is_padding(char c) noexcept {
-  return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f' || c == '\v';
+  return c == ' ' || (c >= '\t' && c <= '\r');  // \t \n \v \f \r
 }
 // The text without its padding on either side, at most kPaddingBytesMax of it.
 inline std::string_view without_front_padding(std::string_view sql) noexcept {

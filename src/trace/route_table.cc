@@ -10,18 +10,14 @@ constexpr double kTimesAsOften = 2;
 
 }  // namespace
 
-std::optional<std::uint32_t> RouteTable::count(std::string_view route, const Call& call, const Origin& origin,
-                                               TimePoint now) {
-  const std::optional<std::uint32_t> slot = find_or_add(route);
-  if (!slot) return std::nullopt;
-  RouteRecord& record = routes_[*slot];
+void RouteTable::count(std::uint32_t slot, const Call& call, const Origin& origin, TimePoint now) {
+  RouteRecord& record = routes_[slot];
   ++record.calls;
   if (call.failed) ++record.errors;
   record.untraced.add(call.trace ? 0 : 1);
   record.classes.add(origin.priority);
   record.last_seen = now;
   record.use += 1;
-  return slot;
 }
 
 bool RouteTable::close(RouteNumber route, std::uint32_t n_serial) {
@@ -31,12 +27,13 @@ bool RouteTable::close(RouteNumber route, std::uint32_t n_serial) {
   return true;
 }
 
-std::optional<std::uint32_t> RouteTable::slot_of(RouteNumber route) const {
-  const auto found = by_number_.find(route);
-  return found == by_number_.end() ? std::nullopt : std::optional(found->second);
+std::optional<std::uint32_t> RouteTable::slot_of(RouteNumber route) const noexcept {
+  const auto slot = static_cast<std::uint32_t>(route.value());
+  const bool there = slot < routes_.size() && routes_[slot].number == route;
+  return there ? std::optional(slot) : std::nullopt;
 }
 
-std::optional<std::uint32_t> RouteTable::find_or_add(std::string_view route) {
+std::optional<std::uint32_t> RouteTable::slot_for(std::string_view route, std::uint64_t calls) {
   std::string name(route);
   if (const auto found = by_name_.find(name); found != by_name_.end()) return found->second;
   if (routes_.size() < routes_max_) {
@@ -46,9 +43,9 @@ std::optional<std::uint32_t> RouteTable::find_or_add(std::string_view route) {
     return slot;
   }
   if (const auto found = waiting_.find(name); found != waiting_.end()) {
-    ++found->second;
+    found->second += calls;
   } else if (waiting_.size() < routes_max_) {
-    waiting_.emplace(std::move(name), 1);
+    waiting_.emplace(std::move(name), calls);
   }
   return std::nullopt;
 }
@@ -56,9 +53,8 @@ std::optional<std::uint32_t> RouteTable::find_or_add(std::string_view route) {
 void RouteTable::put(std::uint32_t slot, std::string_view name) {
   RouteRecord record;
   record.name = name;
-  record.number = RouteNumber(next_number_++);
+  record.number = RouteNumber(numbers_++ << 32 | slot);
   by_name_.insert_or_assign(record.name, slot);
-  by_number_.insert_or_assign(record.number, slot);
   routes_[slot] = std::move(record);
 }
 
@@ -83,7 +79,6 @@ std::vector<std::uint32_t> RouteTable::review() {
     const auto calls = static_cast<double>(newcomers[i].first);
     if (calls <= kTimesAsOften * routes_[slot].use) break;
     by_name_.erase(routes_[slot].name);
-    by_number_.erase(routes_[slot].number);
     put(slot, newcomers[i].second);
     routes_[slot].use = calls;
     changed.push_back(slot);

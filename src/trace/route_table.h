@@ -40,14 +40,16 @@ struct RouteRecord {
 // number: once all slots are taken, further ones are `other`, and at each review() those of them that were
 // called more than twice as often as the least used ones take their slots.
 // Shape:  slots are never taken away, only given to another route. O(1) per call; review() is O(n log n).
+//         A route's number says in its low half which slot it has or had.
 // Thread: one.
 class RouteTable {
  public:
   explicit RouteTable(std::size_t routes_max) : routes_max_(routes_max) {}
 
-  // Counts a call. The route's slot, or nullopt for `other`.
-  std::optional<std::uint32_t> count(std::string_view route, const Call& call, const Origin& origin,
-                                     TimePoint now);
+  // The route's slot, a free one if it has none yet; nullopt for `other`, whose `calls` then count as use.
+  std::optional<std::uint32_t> slot_for(std::string_view route, std::uint64_t calls);
+  // Counts a call of the route in that slot.
+  void count(std::uint32_t slot, const Call& call, const Origin& origin, TimePoint now);
   // Counts a request; false when the route has lost its slot.
   bool close(RouteNumber route, std::uint32_t n_serial);
 
@@ -56,19 +58,18 @@ class RouteTable {
 
   // By slot.
   const std::vector<RouteRecord>& routes() const noexcept { return routes_; }
-  std::optional<std::uint32_t> slot_of(RouteNumber route) const;
+  // nullopt when the route has lost its slot.
+  std::optional<std::uint32_t> slot_of(RouteNumber route) const noexcept;
   // Newcomers that wait for a review.
   std::size_t waiting() const noexcept { return waiting_.size(); }
 
  private:
-  std::optional<std::uint32_t> find_or_add(std::string_view route);
   void put(std::uint32_t slot, std::string_view name);
 
   const std::size_t routes_max_;
-  std::uint64_t next_number_ = 0;
+  std::uint64_t numbers_ = 0;  // given out so far
   std::vector<RouteRecord> routes_;
   std::unordered_map<std::string, std::uint32_t> by_name_;
-  std::unordered_map<RouteNumber, std::uint32_t> by_number_;
   std::unordered_map<std::string, std::uint64_t> waiting_;  // calls since the last review, by name
 };
 

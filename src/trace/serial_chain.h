@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "trace/call.h"
@@ -15,7 +16,8 @@ namespace sluice::trace {
 //         of the one taken last, gives a longest chain (Kleinberg and Tardos, "Algorithm Design", 2005, 4.1).
 // Shape:  calls come in any order. At most kCallsMax are held; when there are more, the half that ended first
 //         is settled, which is exact unless a call comes later still that ended before that half did. O(n log
-//         n).
+//         n). A request of one call, which is most of them where the database is asked little, allocates
+//         nothing.
 class SerialChain {
  public:
   static constexpr std::size_t kCallsMax = 256;
@@ -23,7 +25,7 @@ class SerialChain {
   void add(TimePoint begin, TimePoint end);
   std::uint32_t length() const;
   // Calls held now, for the owner's bound on memory.
-  std::size_t held() const noexcept { return calls_.size(); }
+  std::size_t held() const noexcept { return more_ ? more_->calls.size() : only_.end >= only_.begin ? 1 : 0; }
 
  private:
   struct Interval {
@@ -39,10 +41,16 @@ class SerialChain {
       end = call.end;
     }
   };
+  // From the second call on.
+  struct More {
+    std::vector<Interval> calls;
+    Chain settled;
+  };
   void settle_half();
 
-  std::vector<Interval> calls_;
-  Chain settled_;
+  // The only call, while `more_` is null; ends before it begins while there is none.
+  Interval only_{TimePoint::max(), TimePoint::min()};
+  std::unique_ptr<More> more_;
 };
 
 }  // namespace sluice::trace

@@ -40,40 +40,32 @@ void SessionCalls::on_statement(char type, ByteView piece, bool complete) {
 void SessionCalls::on_text(char type, std::string_view name, std::string_view front, std::string_view back) {
   Place place;
   if (begins_with_comment(front) || ends_with_comment(back)) [[unlikely]] {
-    Tags tags = read_comments(front, back);
-    if (!tags.empty()) {
+    const WrittenTags tags = find_tags(front, back);
+    place = {names_.of(tags), read_trace(tags.traceparent)};
+    if (place.route || place.trace) {
       if (!state_) state_ = std::make_unique<State>();
-      place = {tags.route.empty() ? RouteName() : shared_name(tags.route), tags.trace};
       if (!place.route && place.trace == state_->last.trace) place.route = state_->last.route;
     }
   }
   if (!state_) [[likely]]
     return;
-  // A Query ends the unnamed statement.
-  const std::uint64_t key = key_of(name);
-  if (!place.route) {
-    state_->statements.erase(key);
-    return;
-  }
-  if (type == 'P') {
-    auto& statements = state_->statements;
+  auto& statements = state_->statements;
+  if (type == 'P' && place.route) {
+    const std::uint64_t key = key_of(name);
     if (statements.size() >= kStatementsMax && !statements.contains(key))
       statements.erase(statements.begin());
     statements.insert_or_assign(key, place);
-  } else {
-    state_->statements.erase(key);
+  } else if (!statements.empty()) {
+    statements.erase(key_of(name));  // a Query ends the unnamed statement
   }
+  if (!place.route) return;
   if (place.trace) {
-    state_->last = place;
+    if (state_->last.route != place.route) state_->last.route = place.route;
+    state_->last.trace = place.trace;
     state_->last_at = call_begin_;
   }
   Place& own = state_->open.own;
   if (!own.route || (place.trace && !own.trace)) own = std::move(place);
-}
-
-RouteName SessionCalls::shared_name(std::string_view route) const {
-  if (state_->last.route && *state_->last.route == route) return state_->last.route;
-  return std::make_shared<const std::string>(route);
 }
 
 void SessionCalls::on_name(char type, ByteView piece, bool complete) {
@@ -128,7 +120,7 @@ void SessionCalls::settle(char status, TimePoint now) {
 }
 
 void SessionCalls::place_call(const Pending& call, bool in_block, TimePoint now) {
-  Place& block = state_->block;
+  const Place& block = state_->block;
   if (call.own.route && call.own.trace) return report_in(call.own, in_block, call.begin, now);
   const bool in_trace = in_block && block.trace;
   if (call.own.route) return report(in_trace ? block : call.own, call.begin, now);
@@ -143,7 +135,7 @@ void SessionCalls::place_call(const Pending& call, bool in_block, TimePoint now)
 }
 
 // A call of a known request: the block that it stands in is the request's, too.
-void SessionCalls::report_in(Place place, bool in_block, TimePoint begin, TimePoint end) {
+void SessionCalls::report_in(const Place& place, bool in_block, TimePoint begin, TimePoint end) {
   if (in_block) {
     state_->block = place;
     for (std::size_t i = 0; i < held_count_; ++i) {
@@ -176,7 +168,11 @@ void SessionCalls::hold(TimePoint begin, TimePoint end) noexcept {
 
 void SessionCalls::forget_answered() {
   auto& pending = state_->pending;
-  pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(state_->next));
+  if (state_->next == pending.size()) {
+    pending.clear();
+  } else {
+    pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(state_->next));
+  }
   state_->next = 0;
 }
 

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "trace/call.h"
 #include "trace/comment.h"
+#include "trace/route_names.h"
 #include "trace/statement_capture.h"
 
 namespace sluice::trace {
@@ -40,8 +41,9 @@ class SessionCalls {
   static constexpr std::size_t kPendingMax = 256;     // calls not answered yet; later ones are not looked at
   static constexpr std::size_t kHeldMax = 4;          // calls of a block before its first comment
 
-  // `sink` outlives the object.
-  SessionCalls(CallSink& sink, std::chrono::nanoseconds memory) : sink_(sink), memory_(memory) {}
+  // `sink` and `names`, those of the session's thread, outlive the object.
+  SessionCalls(CallSink& sink, RouteNames& names, std::chrono::nanoseconds memory)
+      : sink_(sink), names_(names), memory_(memory) {}
 
   // A piece of a frontend message's body, in order; `complete` with the message's last one. Messages without
   // a body have one empty piece.
@@ -142,14 +144,14 @@ class SessionCalls {
   void queue_call();
   void settle(char status, TimePoint now);
   void place_call(const Pending& call, bool in_block, TimePoint now);
-  void report_in(Place place, bool in_block, TimePoint begin, TimePoint end);
+  void report_in(const Place& place, bool in_block, TimePoint begin, TimePoint end);
   void report(const Place& place, TimePoint begin, TimePoint end);
   void hold(TimePoint begin, TimePoint end) noexcept;
   void forget_answered();
   void catch_up();
-  RouteName shared_name(std::string_view route) const;
 
   CallSink& sink_;
+  RouteNames& names_;
   const std::chrono::nanoseconds memory_;
   TimePoint call_begin_{};  // of the call being sent
   TimePoint last_begin_{};  // of the call sent last

@@ -1,51 +1,159 @@
 #include "trace/trace_table.h"
 
-#include <iterator>
 #include <utility>
 
 namespace sluice::trace {
+namespace {
+
+constexpr std::size_t kPlacesMin = 64;
+
+// SplitMix64's finalizer: every bit in changes every bit out.
+constexpr std::uint64_t mixed(std::uint64_t z) noexcept {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+}  // namespace
+
+TraceTable::TraceTable(const Settings& settings, Close close)
+    : settings_(settings), close_(std::move(close)), places_(kPlacesMin) {}
+
+std::uint32_t TraceTable::hash_of(const Key& key) const noexcept {
+  const std::uint64_t id = mixed(mixed(key.trace.high ^ settings_.seed) + key.trace.low);
+  return static_cast<std::uint32_t>(mixed(id ^ mixed(key.route.value()) ^ key.host));
+}
+
+std::size_t TraceTable::place_of(const Key& key, std::uint32_t hash) const noexcept {
+  std::size_t place = hash & (places_.size() - 1);
+  while (places_[place].slot != kNone &&
+         (places_[place].hash != hash || slots_[places_[place].slot].key != key))
+    place = next_place(place);
+  return place;
+}
 
 void TraceTable::add(const Call& call, std::uint32_t host, RouteNumber route, TimePoint now) {
-  const auto [place, added] = by_key_.try_emplace(Key{call.trace, route, host}, traces_.end());
-  if (added) {
-    traces_.push_back({place->first, {}, now});
-    place->second = std::prev(traces_.end());
-  } else {
-    traces_.splice(traces_.end(), traces_, place->second);
+  const Key key{call.trace, route, host};
+  const std::uint32_t hash = hash_of(key);
+  std::size_t place = place_of(key, hash);
+  if (places_[place].slot == kNone && open_ >= settings_.traces_max) {
+    close_oldest();
+    place = place_of(key, hash);
   }
-  Trace& trace = *place->second;
+  Slot slot = places_[place].slot;
+  if (slot == kNone) {
+    slot = open_trace(key, hash, place);
+  } else if (slot != latest_) {
+    unlink(slot);
+    append(slot);
+  }
+  Trace& trace = slots_[slot];
   trace.touched = now;
   calls_ -= trace.chain.held();
   trace.chain.add(call.begin, call.end);
   calls_ += trace.chain.held();
-  while (traces_.size() > settings_.traces_max || (calls_ > settings_.calls_max && traces_.size() > 1))
+  while (calls_ > settings_.calls_max && open_ > 1)
     close_oldest();
 }
 
+TraceTable::Slot TraceTable::open_trace(const Key& key, std::uint32_t hash, std::size_t place) {
+  Slot slot = unused_;
+  if (slot == kNone) {
+    slot = static_cast<Slot>(slots_.size());
+    slots_.emplace_back();
+  } else {
+    unused_ = slots_[slot].next;
+  }
+  slots_[slot].key = key;
+  slots_[slot].hash = hash;
+  places_[place] = {slot, hash};
+  append(slot);
+  ++open_;
+  if (open_ * 2 > places_.size()) grow_index();
+  return slot;
+}
+
+void TraceTable::grow_index() {
+  places_.assign(places_.size() * 2, Place());
+  for (Slot slot = oldest_; slot != kNone; slot = slots_[slot].next) {
+    std::size_t place = slots_[slot].hash & (places_.size() - 1);
+    while (places_[place].slot != kNone)
+      place = next_place(place);
+    places_[place] = {slot, slots_[slot].hash};
+  }
+}
+
+// Source: Knuth, "The Art of Computer Programming", volume 3, section 6.4, Algorithm R.
+void TraceTable::forget_place(std::size_t place) noexcept {
+  const std::size_t mask = places_.size() - 1;
+  for (std::size_t next = next_place(place); places_[next].slot != kNone; next = next_place(next)) {
+    // It may move to the free place unless it belongs behind that.
+    const std::size_t home = places_[next].hash & mask;
+    if (((next - home) & mask) < ((next - place) & mask)) continue;
+    places_[place] = places_[next];
+    place = next;
+  }
+  places_[place] = Place();
+}
+
+void TraceTable::append(Slot slot) noexcept {
+  slots_[slot].previous = latest_;
+  slots_[slot].next = kNone;
+  (latest_ == kNone ? oldest_ : slots_[latest_].next) = slot;
+  latest_ = slot;
+}
+
+void TraceTable::unlink(Slot slot) noexcept {
+  const Trace& trace = slots_[slot];
+  (trace.previous == kNone ? oldest_ : slots_[trace.previous].next) = trace.next;
+  (trace.next == kNone ? latest_ : slots_[trace.next].previous) = trace.previous;
+}
+
 void TraceTable::close_idle(TimePoint now) {
-  while (!traces_.empty() && now - traces_.front().touched >= settings_.idle)
+  while (oldest_ != kNone && now - slots_[oldest_].touched >= settings_.idle)
     close_oldest();
 }
 
 void TraceTable::close_oldest() {
-  const Trace& trace = traces_.front();
+  const Slot slot = oldest_;
+  Trace& trace = slots_[slot];
   const RouteNumber route = trace.key.route;
   const std::uint32_t n_serial = trace.chain.length();
   calls_ -= trace.chain.held();
-  by_key_.erase(trace.key);
-  traces_.pop_front();
+  std::size_t place = trace.hash & (places_.size() - 1);
+  while (places_[place].slot != slot)
+    place = next_place(place);
+  forget_place(place);
+  unlink(slot);
+  trace.chain = SerialChain();
+  trace.next = unused_;
+  unused_ = slot;
+  --open_;
   close_(route, n_serial);
 }
 
 bool TraceTable::check_invariant() const {
   std::size_t calls = 0;
+  std::size_t open = 0;
   TimePoint last = TimePoint::min();
-  for (const Trace& trace : traces_) {
-    calls += trace.chain.held();
-    if (trace.touched < last) return false;
+  Slot previous = kNone;
+  for (Slot slot = oldest_; slot != kNone; slot = slots_[slot].next) {
+    const Trace& trace = slots_[slot];
+    if (trace.touched < last || trace.previous != previous || trace.hash != hash_of(trace.key)) return false;
+    std::size_t place = trace.hash & (places_.size() - 1);
+    while (places_[place].slot != slot && places_[place].slot != kNone)
+      place = next_place(place);
+    if (places_[place].slot != slot) return false;
     last = trace.touched;
+    previous = slot;
+    calls += trace.chain.held();
+    ++open;
   }
-  return calls == calls_ && by_key_.size() == traces_.size() && traces_.size() <= settings_.traces_max;
+  std::size_t used = 0;
+  for (const Place& place : places_)
+    used += place.slot != kNone ? 1 : 0;
+  return latest_ == previous && calls == calls_ && open == open_ && used == open_ &&
+         open_ <= settings_.traces_max && open_ * 2 <= places_.size();
 }
 
 }  // namespace sluice::trace

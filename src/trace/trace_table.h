@@ -4,8 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <list>
-#include <unordered_map>
+#include <vector>
 
 #include "base/strong_id.h"
 #include "trace/call.h"
@@ -17,9 +16,10 @@ namespace sluice::trace {
 using RouteNumber = StrongId<struct RouteNumberTag, std::uint64_t>;
 
 // Groups calls into requests, by trace, compute host and route, over all sessions. A request is closed when
-// no call of it has come for a while, and is then counted. Shape:  at most traces_max requests are open, and
-// calls_max of their calls held; beyond, those that have been
-//         quiet for longest are closed early. O(1) per call, O(n log n) per request.
+// no call of it has come for a while, and is then counted.
+// Shape:  at most traces_max requests are open, and calls_max of their calls held; beyond, those that have
+//         been quiet for longest are closed early. O(1) per call, O(n log n) per request. Memory grows with
+//         the number of open requests to a maximum, about 100 bytes each, and is kept.
 // Time:   that at which calls are added, not theirs: they come in batches, late by as much as a thread holds
 //         them back. idle has to allow for that.
 // Thread: one.
@@ -35,50 +35,64 @@ class TraceTable {
   // n_serial >= 1. `close` is called from add() and close_idle().
   using Close = std::function<void(RouteNumber, std::uint32_t n_serial)>;
 
-  TraceTable(const Settings& settings, Close close)
-      : settings_(settings), close_(std::move(close)), by_key_(0, KeyHash{settings.seed}) {}
+  TraceTable(const Settings& settings, Close close);
 
   void set_idle(std::chrono::nanoseconds idle) noexcept { settings_.idle = idle; }
   // `call` has a trace.
   void add(const Call& call, std::uint32_t host, RouteNumber route, TimePoint now);
   void close_idle(TimePoint now);
 
-  std::size_t open() const noexcept { return traces_.size(); }
+  std::size_t open() const noexcept { return open_; }
   std::size_t calls_held() const noexcept { return calls_; }
   bool check_invariant() const;
 
  private:
+  // Traces lie in slots, linked from the one that has been quiet for longest to the latest. A slot that is
+  // given up is the next to be used, so that with every call a trace of its own slots are used in the order
+  // they lie in.
+  using Slot = std::uint32_t;
+  static constexpr Slot kNone = 0xFFFFFFFF;
+
   struct Key {
     TraceId trace;
     RouteNumber route;
     std::uint32_t host = 0;
     friend bool operator==(const Key&, const Key&) = default;
   };
-  struct KeyHash {
-    std::uint64_t seed = 0;
-    // SplitMix64's finalizer: every bit in changes every bit out.
-    static std::uint64_t mixed(std::uint64_t z) noexcept {
-      z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-      z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-      return z ^ (z >> 31);
-    }
-    std::size_t operator()(const Key& key) const noexcept {
-      const std::uint64_t id = mixed(mixed(key.trace.high ^ seed) + key.trace.low);
-      return mixed(id ^ (key.route.value() << 16 ^ key.host));
-    }
-  };
   struct Trace {
     Key key;
+    std::uint32_t hash = 0;
+    Slot previous = kNone;
+    Slot next = kNone;  // of an unused slot: the next unused one
+    TimePoint touched{};
     SerialChain chain;
-    TimePoint touched;
+  };
+  // An open-addressing table with linear probing, at most half full. A place holds enough of the hash to find
+  // where its trace belongs without a look at the trace.
+  struct Place {
+    Slot slot = kNone;
+    std::uint32_t hash = 0;
   };
 
+  std::uint32_t hash_of(const Key& key) const noexcept;
+  std::size_t next_place(std::size_t place) const noexcept { return (place + 1) & (places_.size() - 1); }
+  // Where the key is, or where it would be put.
+  std::size_t place_of(const Key& key, std::uint32_t hash) const noexcept;
+  Slot open_trace(const Key& key, std::uint32_t hash, std::size_t place);
+  void grow_index();
+  void forget_place(std::size_t place) noexcept;
+  void append(Slot slot) noexcept;
+  void unlink(Slot slot) noexcept;
   void close_oldest();
 
   Settings settings_;
   Close close_;
-  std::list<Trace> traces_;  // longest quiet first
-  std::unordered_map<Key, std::list<Trace>::iterator, KeyHash> by_key_;
+  std::vector<Trace> slots_;
+  std::vector<Place> places_;  // a power of two
+  Slot oldest_ = kNone;
+  Slot latest_ = kNone;
+  Slot unused_ = kNone;
+  std::size_t open_ = 0;
   std::size_t calls_ = 0;
 };
 

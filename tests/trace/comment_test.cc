@@ -148,6 +148,24 @@ TEST(Traceparent, IsReadAsW3CSays) {
   EXPECT_TRUE(parse_traceparent("01-5bd66ef5095369c7b0d1f8f4bd33716a-c532cb4098ac3dd2-01-later"));
 }
 
+TEST(Traceparent, TakesLowerCaseDigitsAtEachPlaceAndNothingElse) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const std::string good = "00-5bd66ef5095369c7b0d1f8f4bd33716a-c532cb4098ac3dd2-01";
+  for (std::size_t place = 0; place < good.size(); ++place) {
+    for (int c = 0; c < 256; ++c) {
+      std::string text = good;
+      text[place] = static_cast<char>(c);
+      const bool digit = kDigits.find(text[place]) != kDigits.npos;
+      const auto id = parse_traceparent(text);
+      ASSERT_EQ(id.has_value(), good[place] == '-' ? c == '-' : digit) << text;
+      if (place < 3 || place >= 35 || !digit) continue;
+      const std::size_t nibble = 31 - (place - 3);
+      const std::uint64_t half = nibble < 16 ? id->low : id->high;
+      ASSERT_EQ(half >> (nibble % 16 * 4) & 15, kDigits.find(text[place])) << text;
+    }
+  }
+}
+
 TEST(Traceparent, IsIgnoredWhenInvalid) {
   for (const std::string_view bad : {
            "",

@@ -80,7 +80,7 @@ class History {
     });
     for (const CallBatch& batch : batches) {
       for (const CallBatch::Entry& entry : batch.entries) {
-        const auto slot = routes.count(*batch.routes[entry.route], entry.call, entry.origin, at(0));
+        const auto slot = routes.slot_for(*batch.routes[entry.route].name, 1);
         traces.add(entry.call, 0, routes.routes()[*slot].number, at(0));
       }
     }

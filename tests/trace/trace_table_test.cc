@@ -1,5 +1,8 @@
 #include "trace/trace_table.h"
 
+#include <algorithm>
+#include <map>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -79,6 +82,66 @@ TEST_F(Traces, AreClosedEarlyWhenTheirCallsAreTooMany) {
   EXPECT_FALSE(closed.empty());
 }
 
+// The same by a plain map, over many traces that come, come again and go, with hashes that meet.
+TEST(TraceTable, AgreesWithAMapOfTraces) {
+  for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+    std::mt19937 rng(seed);
+    TraceTable::Settings settings{50ms, 300, 100000, seed};
+    std::map<std::uint64_t, std::uint32_t> closed;
+    TraceTable table(settings, [&](RouteNumber route, std::uint32_t n_serial) {
+      ASSERT_TRUE(closed.emplace(route.value(), n_serial).second);
+    });
+    struct Open {
+      std::uint32_t calls;
+      int touched;
+    };
+    std::map<std::uint64_t, Open> open;
+    std::map<std::uint64_t, std::uint32_t> expected;
+    const auto close_where = [&](auto which) {
+      for (auto trace = open.begin(); trace != open.end();)
+        if (which(trace->second)) {
+          expected.emplace(trace->first, trace->second.calls);
+          trace = open.erase(trace);
+        } else {
+          ++trace;
+        }
+    };
+    // Each trace has a route of its own, so that it is found again; a closed one never comes back.
+    std::uint64_t next = 1;
+    for (int now = 1; now <= 5000; ++now) {
+      std::uint64_t trace = next;
+      if (!open.empty() && rng() % 3 != 0) {
+        trace = std::next(open.begin(), static_cast<std::ptrdiff_t>(rng() % open.size()))->first;
+      } else {
+        ++next;
+        if (open.size() == settings.traces_max) {
+          int oldest = now;
+          for (const auto& [id, state] : open)
+            oldest = std::min(oldest, state.touched);
+          close_where([&](const Open& state) { return state.touched == oldest; });
+        }
+      }
+      Open& state = open[trace];
+      ++state.calls;
+      state.touched = now;
+      Call call;
+      call.trace = {trace % 7, trace};
+      call.begin = TimePoint(std::chrono::milliseconds(now));
+      call.end = call.begin;
+      table.add(call, 0, RouteNumber(trace), call.begin);
+      if (rng() % 700 == 0) {
+        now += 40;
+        table.close_idle(TimePoint(std::chrono::milliseconds(now)));
+        close_where([&](const Open& each) { return now - each.touched >= 50; });
+      }
+      ASSERT_EQ(table.open(), open.size()) << "seed " << seed;
+      ASSERT_TRUE(now % 50 != 0 || table.check_invariant()) << "seed " << seed;
+    }
+    ASSERT_TRUE(table.check_invariant()) << "seed " << seed;
+    EXPECT_EQ(closed, expected) << "seed " << seed;
+  }
+}
+
 TEST(CallBatcher, NamesEachRouteOnce) {
   CallBatcher batcher(3);
   const auto feed = std::make_shared<const std::string>("/feed");
@@ -92,6 +155,8 @@ TEST(CallBatcher, NamesEachRouteOnce) {
   ASSERT_EQ(batch.routes.size(), 2U);
   ASSERT_EQ(batch.entries.size(), 3U);
   EXPECT_EQ(batch.entries[0].route, batch.entries[2].route);
+  EXPECT_EQ(batch.routes[0].calls, 2U);
+  EXPECT_EQ(batch.routes[1].calls, 1U);
   EXPECT_EQ(batch.entries[0].origin, (Origin{1, 2}));
   EXPECT_TRUE(batcher.empty());
   batcher.add(Call(), list, Origin{});

@@ -36,7 +36,7 @@ class TracedSession : public CallSink {
     bool failed;
   };
   explicit TracedSession(std::chrono::nanoseconds memory = std::chrono::seconds(5))
-      : calls_of(*this, memory) {}
+      : calls_of(*this, names, memory) {}
 
   // Of the client; `when` is the time from now on.
   void query(std::string_view sql, std::int64_t when) {
@@ -130,6 +130,7 @@ class TracedSession : public CallSink {
   std::size_t piece = 1'000'000;
   std::vector<Seen> calls;
   protocol::SessionTracker tracker;
+  RouteNames names;
   SessionCalls calls_of;
 };
 

@@ -7,9 +7,8 @@
 #include "protocol/frontend_messages.h"
 #include "protocol/session_tracker.h"
 #include "trace/call_batch.h"
-#include "trace/route_table.h"
+#include "trace/route_names.h"
 #include "trace/session_calls.h"
-#include "trace/trace_table.h"
 
 namespace {
 
@@ -27,7 +26,8 @@ struct Totals {
 
 // The same with a look at comments, as a session has it: calls of a trace go into batches.
 struct Traced : Totals, private sluice::trace::CallSink {
-  sluice::trace::SessionCalls calls{*this, std::chrono::seconds(5)};
+  sluice::trace::RouteNames names;
+  sluice::trace::SessionCalls calls{*this, names, std::chrono::seconds(5)};
   sluice::trace::CallBatcher batcher{512};
 
   void on_piece(char type, ByteView piece, bool complete, SessionTracker::TimePoint now) {
@@ -158,26 +158,5 @@ void tracker_prepared_query_looked_at(benchmark::State& state) {
   run_traced(state, {request}, answer);
 }
 BENCHMARK(tracker_prepared_query_looked_at);
-
-// What the table of traces costs per call, on its own thread: requests of twelve calls.
-void trace_table_call(benchmark::State& state) {
-  using namespace sluice::trace;
-  RouteTable routes(100);
-  TraceTable traces({std::chrono::seconds(6)},
-                    [&](RouteNumber route, std::uint32_t n_serial) { routes.close(route, n_serial); });
-  TimePoint now{};
-  std::uint64_t number = 0;
-  for (auto _ : state) {
-    now += std::chrono::microseconds(50);
-    Call call;
-    call.trace = {1, ++number / 12 + 1};
-    call.begin = now;
-    call.end = now + std::chrono::microseconds(40);
-    const auto slot = routes.count("/articles/:id", call, {}, now);
-    traces.add(call, 0, routes.routes()[*slot].number, now);
-    traces.close_idle(now);
-  }
-}
-BENCHMARK(trace_table_call);
 
 }  // namespace

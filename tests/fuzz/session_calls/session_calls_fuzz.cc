@@ -38,7 +38,8 @@ class Side : public CallSink {
 
  private:
   SessionTracker tracker_;
-  SessionCalls calls_{*this, std::chrono::seconds(1)};
+  RouteNames names_;
+  SessionCalls calls_{*this, names_, std::chrono::seconds(1)};
 };
 
 }  // namespace
