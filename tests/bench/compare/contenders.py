@@ -148,6 +148,7 @@ listen postgres
 
 class Sluice(Contender):
     name, title, engine, server_tls = "sluice", "Sluice", "epoll", "disable"
+    options = {}  # more of its configuration
 
     def __init__(self):
         self.router = None
@@ -180,6 +181,7 @@ class Sluice(Contender):
             ],
             "rules": [{"user": USER, "class": "premium"}],
             "databases": [{"name": "*", "target": "replicas"}],
+            **self.options,
         }
         self.router = Router(bench.directory, config, self.name).start()
         self.port, self.pid = self.router.port, self.router.pid

@@ -13,14 +13,14 @@ from harness.wire import WireClient
 GIB = 1 << 30
 
 
-def pgbench(bench, contender, clients, protocol, options=(), sslmode="disable", seconds=None):
-    """pgbench -S: transactions per second, response-time quantiles, and the proxy's CPU time per
+def pgbench(bench, contender, clients, protocol, options=(), sslmode="disable", seconds=None, script=None):
+    """pgbench -S, or a script: transactions per second, response-time quantiles, and the proxy's CPU time per
     transaction."""
     prefix = bench.directory / "transactions"
     command = [
         BINDIR / "pgbench",
         "-n",
-        "-S",
+        *(["-f", script] if script else ["-S"]),
         "-M",
         protocol,
         "-c",
