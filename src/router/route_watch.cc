@@ -12,6 +12,8 @@ using namespace std::chrono_literals;
 namespace metric = telemetry::metric;
 
 constexpr auto kReview = 60s;
+// How many calls ahead memory is fetched: about as long as it takes to come.
+constexpr std::size_t kAhead = 4;
 
 policy::ClassId class_of(const trace::RouteRecord& route) {
   return policy::ClassId(static_cast<std::uint32_t>(route.classes.greatest()));
@@ -48,8 +50,15 @@ void RouteWatch::take(const trace::CallBatch& batch, Clock::time_point now) {
     slots.push_back(table_.slot_for(*route.name, route.calls));
   // Once for all new routes of a batch: a client may bring as many as there are slots.
   if (table_.routes().size() != published_) publish_names();
-  for (const trace::CallBatch::Entry& entry : batch.entries)
-    record(entry, slots[entry.route], now);
+  const auto& entries = batch.entries;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (i + kAhead < entries.size()) expect(entries[i + kAhead], slots[entries[i + kAhead].route]);
+    record(entries[i], slots[entries[i].route], now);
+  }
+}
+
+void RouteWatch::expect(const trace::CallBatch::Entry& entry, std::optional<std::uint32_t> slot) {
+  if (slot && entry.call.trace) traces_.expect(entry.call, entry.origin.host, table_.routes()[*slot].number);
 }
 
 void RouteWatch::record(const trace::CallBatch::Entry& entry, std::optional<std::uint32_t> slot,

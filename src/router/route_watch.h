@@ -50,6 +50,7 @@ class RouteWatch {
   void sample(telemetry::Samples& samples) const;
 
  private:
+  void expect(const trace::CallBatch::Entry& entry, std::optional<std::uint32_t> slot);
   void record(const trace::CallBatch::Entry& entry, std::optional<std::uint32_t> slot, Clock::time_point now);
   void close(trace::RouteNumber route, std::uint32_t n_serial);
   void review();

@@ -220,8 +220,25 @@ std::string_view front_comment(std::string_view sql) noexcept {
   return end == std::string_view::npos ? std::string_view() : sql.substr(0, end);
 }
 
-std::string_view back_comment(std::string_view sql) noexcept {
-  sql = detail::without_back_padding(sql);
+}  // namespace
+
+std::optional<TraceId> parse_traceparent(std::string_view text) noexcept {
+  if (text.size() < kTraceparentBytes || text[2] != '-' || text[35] != '-' || text[52] != '-')
+    return std::nullopt;
+  const char* const digits = text.data();
+  LowerHex hex;
+  const std::uint64_t version = hex.two(digits);
+  const TraceId id{hex.sixteen(digits + 3), hex.sixteen(digits + 19)};
+  const std::uint64_t span = hex.sixteen(digits + 36);
+  hex.two(digits + 53);
+  if (!hex.valid() || version == 0xFF || span == 0) return std::nullopt;
+  if (text.size() > kTraceparentBytes && (version == 0 || text[kTraceparentBytes] != '-'))
+    return std::nullopt;
+  return id ? std::optional(id) : std::nullopt;
+}
+
+std::string_view comment_behind(std::string_view back) noexcept {
+  std::string_view sql = detail::without_back_padding(back);
   if (!sql.ends_with("*/")) return {};
   sql.remove_suffix(2);
   if (sql.size() > kCommentBytesMax) sql.remove_prefix(sql.size() - kCommentBytesMax);
@@ -236,26 +253,10 @@ std::string_view back_comment(std::string_view sql) noexcept {
   return {};
 }
 
-}  // namespace
-
-std::optional<TraceId> parse_traceparent(std::string_view text) noexcept {
-  constexpr std::size_t kBytes = 55;  // 2 + 1 + 32 + 1 + 16 + 1 + 2
-  if (text.size() < kBytes || text[2] != '-' || text[35] != '-' || text[52] != '-') return std::nullopt;
-  const char* const digits = text.data();
-  LowerHex hex;
-  const std::uint64_t version = hex.two(digits);
-  const TraceId id{hex.sixteen(digits + 3), hex.sixteen(digits + 19)};
-  const std::uint64_t span = hex.sixteen(digits + 36);
-  hex.two(digits + 53);
-  if (!hex.valid() || version == 0xFF || span == 0) return std::nullopt;
-  if (text.size() > kBytes && (version == 0 || text[kBytes] != '-')) return std::nullopt;
-  return id ? std::optional(id) : std::nullopt;
-}
-
 WrittenTags find_tags(std::string_view front, std::string_view back) noexcept {
   WrittenTags found;
   if (const std::string_view inside = front_comment(front); !inside.empty()) read_inside(found, inside);
-  read_inside(found, back_comment(back));
+  read_inside(found, comment_behind(back));
   return found;
 }
 

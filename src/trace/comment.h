@@ -57,12 +57,15 @@ struct WrittenTags {
   std::string_view route, controller, action, traceparent;
 };
 WrittenTags find_tags(std::string_view front, std::string_view back) noexcept;
+// The inside of the comment at the very end of a statement whose last bytes these are; empty without one.
+std::string_view comment_behind(std::string_view back) noexcept;
 // The zero id for what is no valid traceparent.
 TraceId read_trace(std::string_view written) noexcept;
 // "" for what is no route. `action` is written only behind a controller.
 std::string read_route(std::string_view route_or_controller, std::string_view action);
 
 // nullopt when it is invalid. Version 00 has exactly four fields; later ones may have more.
+inline constexpr std::size_t kTraceparentBytes = 55;  // 2 + 1 + 32 + 1 + 16 + 1 + 2
 std::optional<TraceId> parse_traceparent(std::string_view text) noexcept;
 
 namespace detail {

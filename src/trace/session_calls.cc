@@ -40,8 +40,8 @@ void SessionCalls::on_statement(char type, ByteView piece, bool complete) {
 void SessionCalls::on_text(char type, std::string_view name, std::string_view front, std::string_view back) {
   Place place;
   if (begins_with_comment(front) || ends_with_comment(back)) [[unlikely]] {
-    const WrittenTags tags = find_tags(front, back);
-    place = {names_.of(tags), read_trace(tags.traceparent)};
+    RouteNames::Named named = names_.read(front, back);
+    place = {std::move(named.route), named.trace};
     if (place.route || place.trace) {
       if (!state_) state_ = std::make_unique<State>();
       if (!place.route && place.trace == state_->last.trace) place.route = state_->last.route;

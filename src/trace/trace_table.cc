@@ -6,6 +6,7 @@ namespace sluice::trace {
 namespace {
 
 constexpr std::size_t kPlacesMin = 64;
+constexpr std::size_t kAhead = 4;
 
 // SplitMix64's finalizer: every bit in changes every bit out.
 constexpr std::uint64_t mixed(std::uint64_t z) noexcept {
@@ -125,6 +126,7 @@ void TraceTable::close_oldest() {
     place = next_place(place);
   forget_place(place);
   unlink(slot);
+  if (slot + kAhead < slots_.size()) fetch_place(slots_[slot + kAhead].hash);  // likely to be closed soon
   trace.chain = SerialChain();
   trace.next = unused_;
   unused_ = slot;

@@ -40,6 +40,10 @@ class TraceTable {
   void set_idle(std::chrono::nanoseconds idle) noexcept { settings_.idle = idle; }
   // `call` has a trace.
   void add(const Call& call, std::uint32_t host, RouteNumber route, TimePoint now);
+  // That this call is added soon: fetches what of memory that will touch at a random place.
+  void expect(const Call& call, std::uint32_t host, RouteNumber route) const noexcept {
+    fetch_place(hash_of({call.trace, route, host}));
+  }
   void close_idle(TimePoint now);
 
   std::size_t open() const noexcept { return open_; }
@@ -75,6 +79,9 @@ class TraceTable {
   };
 
   std::uint32_t hash_of(const Key& key) const noexcept;
+  void fetch_place(std::uint32_t hash) const noexcept {
+    __builtin_prefetch(&places_[hash & (places_.size() - 1)], 1);
+  }
   std::size_t next_place(std::size_t place) const noexcept { return (place + 1) & (places_.size() - 1); }
   // Where the key is, or where it would be put.
   std::size_t place_of(const Key& key, std::uint32_t hash) const noexcept;

@@ -1,5 +1,6 @@
 #include "trace/route_names.h"
 
+#include <random>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,51 @@ TEST(RouteNames, TakesTheLongestRouteHoweverItIsEncoded) {
     written += "%41";
   EXPECT_EQ(*names.of(route(written)), std::string(kRouteBytesMax, 'A'));
   EXPECT_FALSE(names.of(route(written + "%41")));
+}
+
+// Whatever was read before, a comment is read as it is without a memory.
+TEST(RouteNames, ReadsCommentsAsTheyAreReadTheFirstTime) {
+  const std::string parent = "00-5bd66ef5095369c7b0d1f8f4bd33716a-c532cb4098ac3dd2-01";
+  const std::vector<std::string> beginnings = {
+      "",
+      "route='%2Ffeed',",
+      "route='%2Ffeed' , ",
+      "action='show',controller='articles',",
+      "framework='rails',",
+      "route='it\\'s',",
+      "route='a\\',b='",
+      "nonsense ",
+      "route='/x',traceparent='" + parent + "',",
+      std::string(600, 'k') + "='v',",
+  };
+  const std::vector<std::string> parents = {
+      parent,
+      "00-00000000000000000000000000000001-c532cb4098ac3dd2-01",
+      "00-00000000000000000000000000000000-c532cb4098ac3dd2-01",
+      "00-5bd66ef5095369c7b0d1f8f4bd33716a-c532cb4098ac3dd2-0'",
+      "00-5bd66ef5095369c7b0d1f8f4bd33716a-c532cb4098ac3dd2-0\\",
+      "0',b='5369c7b0d1f8f4bd33716a-c532cb4098ac3dd2-01aaaaaaaa",
+      "01-5bd66ef5095369c7b0d1f8f4bd33716a-c532cb4098ac3dd2-01-more",
+  };
+  RouteNames names;
+  std::mt19937 rng(1);
+  for (int i = 0; i < 20000; ++i) {
+    std::string sql = "/*" + beginnings[rng() % beginnings.size()];
+    if (rng() % 8 != 0) sql += "traceparent='";
+    sql += parents[rng() % parents.size()];
+    for (const char* const end : {"'", "' ", ",c='d'", ""})
+      if (rng() % 2 == 0) {
+        sql += end;
+        break;
+      }
+    sql += "*/";
+    if (rng() % 4 != 0) sql = "SELECT 1 " + sql;
+    if (rng() % 8 == 0) sql = "/*route='in-front'*/ " + sql;
+    const Tags expected = read_comments(sql, sql);
+    const RouteNames::Named named = names.read(sql, sql);
+    ASSERT_EQ(named.route ? *named.route : "", expected.route) << sql;
+    ASSERT_EQ(named.trace, expected.trace) << sql;
+  }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Input: a statement. Its comments are read from the whole of it, and from what is left of it when it arrives
-// in pieces; both must agree, and whatever comes out must be fit to be shown.
+// in pieces; both must agree, with and without a memory of comments like it, and whatever comes out must be
+// fit to be shown.
 #include <algorithm>
 #include <string_view>
 
@@ -7,6 +8,7 @@
 #include "base/utf8.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "trace/comment.h"
+#include "trace/route_names.h"
 #include "trace/statement_capture.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -25,6 +27,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     capture.add(all.substr(at, piece));
   SLUICE_ASSERT(sql.starts_with(capture.front()) && sql.ends_with(capture.back()));
   SLUICE_ASSERT(read_comments(capture.front(), capture.back()) == tags);
+
+  RouteNames names;
+  for (int time = 0; time < 2; ++time) {
+    const RouteNames::Named named = names.read(sql, sql);
+    SLUICE_ASSERT((named.route ? *named.route : "") == tags.route && named.trace == tags.trace);
+  }
 
   // What the text of a literal says is no comment.
   const std::string literal = "'" + std::string(sql.substr(0, 4000)) + "'";
