@@ -74,7 +74,9 @@ void check_classes(const Config& config, Reporter& reporter) {
 }
 
 void check_servers(const Config& config, Reporter& reporter) {
-  if (config.replicas.empty() && !finds_replicas(config))
+  const bool wanted = std::any_of(config.databases.begin(), config.databases.end(),
+                                  [](const Database& each) { return each.target == Target::Replicas; });
+  if (config.replicas.empty() && !finds_replicas(config) && wanted)
     reporter.error("replicas", "no replica is listed", "replicas: [host:5432, ...]");
   check_unique_names(config.replicas, "replicas", reporter);
   std::map<std::pair<std::string_view, std::uint32_t>, std::size_t> seen;

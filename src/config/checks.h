@@ -7,6 +7,7 @@
 // completed configuration and reports under the keys that the user wrote.
 namespace sluice::config {
 
+void check_all(const Config&, Reporter&);
 void check_pools(const Config&, Reporter&);           // classes, replicas, rules, hosts, databases, listeners
 void check_authentication(const Config&, Reporter&);  // ways in, and the way on to the servers of each
 void check_tls(const Config&, Reporter&);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/fields.h"
 #include "config/file_text.h"
 #include "config/userlist.h"
 
@@ -88,16 +89,20 @@ void look_at_file(const std::string& key, const std::string& path, bool secret, 
 
 }  // namespace
 
-void complete(Config& config, const Reporter& reporter) {
-  Options& options = config.options;
+static void complete_paths(const std::string& config_path, Options& options) {
   for (std::string* const path :
        {&options.auth_file, &options.auth_password_file, &options.server_password_file,
         &options.health_check_password_file, &options.client_tls_cert_file, &options.client_tls_key_file,
         &options.client_tls_ca_file, &options.server_tls_cert_file, &options.server_tls_key_file,
         &options.patroni_tls_cert_file, &options.patroni_tls_key_file})
-    *path = path_from(config.path, *path);
+    *path = path_from(config_path, *path);
   for (std::string* const path : {&options.server_tls_ca_file, &options.patroni_tls_ca_file})
-    if (*path != "system") *path = path_from(config.path, *path);
+    if (*path != "system") *path = path_from(config_path, *path);
+}
+
+void complete(Config& config, const Reporter& reporter) {
+  Options& options = config.options;
+  complete_paths(config.path, options);
 
   if (!reporter.given("listeners") || reporter.given("listen_addr") || reporter.given("listen_port")) {
     for (const std::string& address : options.listen_addr) {
@@ -130,6 +135,14 @@ void complete(Config& config, const Reporter& reporter) {
     options.default_class = config.classes.back().name;
   if (!reporter.given("databases")) config.databases.emplace_back().name = "*";
   if (!reporter.given("hba")) config.hba = {rule_of(options)};
+}
+
+void complete_options(const Config& before, Config& changed) {
+  complete_paths(changed.path, changed.options);
+  if (changed.options.default_class.empty()) changed.options.default_class = changed.classes.back().name;
+  // What was drawn from auth_type follows it.
+  if (before.hba.size() == 1 && print_record(before.hba[0]) == print_record(rule_of(before.options)))
+    changed.hba = {rule_of(changed.options)};
 }
 
 void read_secret_files(Config& config, Reporter& reporter) {

@@ -10,6 +10,10 @@ namespace sluice::config {
 // file's folder.
 void complete(Config& config, const Reporter& reporter);
 
+// The same for options alone, changed in a configuration that was complete: `changed` is `before` with other
+// options.
+void complete_options(const Config& before, Config& changed);
+
 // Reads auth_file and the password files into the configuration, and looks whether the TLS files can be read.
 void read_secret_files(Config& config, Reporter& reporter);
 

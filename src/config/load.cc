@@ -18,6 +18,18 @@ LoadOutcome load(const std::string& path) {
   return outcome;
 }
 
+void check_all(const Config& config, Reporter& reporter) {
+  check_pools(config, reporter);
+  check_authentication(config, reporter);
+  check_tls(config, reporter);
+  check_limits(config, reporter);
+  check_measuring(config, reporter);
+  check_cluster(config, reporter);
+  // The policy core judges for itself what it is given; what it refuses and we did not would end the router.
+  const std::optional<std::string> refused = policy::problem_of(pool_config(config));
+  if (refused && !has_errors(reporter.problems())) reporter.error("classes", *refused);
+}
+
 LoadOutcome load_text(std::string_view yaml, const std::string& path) {
   LoadOutcome outcome;
   const auto config = std::make_shared<Config>();
@@ -27,16 +39,7 @@ LoadOutcome load_text(std::string_view yaml, const std::string& path) {
     read_tree(*root, *config, reporter);
     complete(*config, reporter);
     read_secret_files(*config, reporter);
-    check_pools(*config, reporter);
-    check_authentication(*config, reporter);
-    check_tls(*config, reporter);
-    check_limits(*config, reporter);
-    check_measuring(*config, reporter);
-    check_cluster(*config, reporter);
-    // The policy core judges for itself what it is given; what it refuses and we did not would end the
-    // router.
-    const std::optional<std::string> refused = policy::problem_of(pool_config(*config));
-    if (refused && !has_errors(outcome.problems)) reporter.error("classes", *refused);
+    check_all(*config, reporter);
   }
   sort_problems(outcome.problems, path);
   if (!has_errors(outcome.problems)) outcome.config = config;
