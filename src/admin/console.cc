@@ -150,8 +150,6 @@ void Impl::begin_statement() {
     return;
   }
   if (const auto* acknowledged = std::get_if<Acknowledgement>(&statement)) {
-    if (!acknowledged->warning.empty())
-      append_report(output_, 'N', "WARNING", {"01000", acknowledged->warning, {}, {}});
     portal.tag = acknowledged->tag;
   } else if (transaction != nullptr) {
     change_transaction(*transaction);

@@ -31,6 +31,20 @@ void run_command(RouterView& router, const RouterCommand& command, RouterView::C
       return router.set_draining(*command.name, Draining::On, std::move(done));
     case CommandKind::Undrain:
       return router.set_draining(*command.name, Draining::Off, std::move(done));
+    case CommandKind::Pause:
+      return router.pause(command.name, std::move(done));
+    case CommandKind::Resume:
+      return router.resume(command.name, std::move(done));
+    case CommandKind::Disable:
+      return router.set_availability(*command.name, Availability::Disabled, std::move(done));
+    case CommandKind::Enable:
+      return router.set_availability(*command.name, Availability::Enabled, std::move(done));
+    case CommandKind::Reconnect:
+      return router.reconnect(command.name, std::move(done));
+    case CommandKind::WaitClose:
+      return router.wait_close(command.name, std::move(done));
+    case CommandKind::Set:
+      return router.set_option(*command.name, command.value, std::move(done));
     case CommandKind::Kill:
       return router.kill_database(command.name, std::move(done));
     case CommandKind::KillClient:

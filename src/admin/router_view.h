@@ -24,6 +24,8 @@ enum class Part {
   Classes,
   Clients,
   Servers,
+  Sockets,  // clients and servers
+  Memory,
   Pools,
   Hosts,
   Rtt,
@@ -109,10 +111,13 @@ struct ConnectionRow {
   WallTime connect_time{}, request_time{};  // request_time: when the current session or query began
   Micros wait{};                            // how long it has been waiting for a server
   bool close_needed = false;
+  bool busy = false;             // a transaction or a message is under way, or it waits for a server
+  std::int64_t fd = -1;          // its socket; -1 when it has none
   std::uint64_t link = 0;        // id of the other side, 0 when there is none
   std::int64_t remote_pid = 0;   // server: its backend's process id; client over a Unix socket: its own
   std::string tls;               // "TLSv1.3/TLS_AES_256_GCM_SHA384", empty without TLS
   std::string application_name;  //
+  std::int64_t prepared_statements = 0;
   std::string priority_class, host, replica;
 };
 
@@ -124,6 +129,14 @@ struct PoolRow {
                sv_tested = 0, sv_login = 0;
   Micros maxwait{};  // age of the oldest client still waiting
   std::string pool_mode = "session";
+};
+
+// Things of one kind that the process keeps in memory.
+struct MemoryRow {
+  std::string name;
+  std::int64_t size = 0;  // bytes of one
+  std::int64_t used = 0;  // how many are in use
+  std::int64_t free = 0;  // how many are kept for later
 };
 
 struct HostRow {
@@ -209,6 +222,7 @@ struct DatabaseRow {
   std::int64_t current_connections = 0;
   std::int64_t max_client_connections = 0;  // 0: no limit
   std::int64_t current_client_connections = 0;
+  bool paused = false, disabled = false;
 };
 
 struct UserRow {
@@ -227,6 +241,7 @@ struct StateRow {
   bool ready = false;          // takes new sessions: some replica is live and no shutdown has begun
   std::string reason;          // why it is not ready; empty when ready
   bool shutting_down = false;  //
+  bool paused = false;         // all databases, by PAUSE or KILL without a name
   WallTime started{}, config_loaded{};
 };
 
@@ -235,6 +250,7 @@ struct Snapshot {
   std::vector<ReplicaRow> replicas;
   std::vector<ClassRow> classes;
   std::vector<ConnectionRow> clients, servers;
+  std::vector<MemoryRow> memory;
   std::vector<PoolRow> pools;
   std::vector<HostRow> hosts;
   std::vector<RttRow> rtt;
@@ -260,6 +276,7 @@ struct CommandResult {
 };
 
 enum class Draining { Off, On };
+enum class Availability { Enabled, Disabled };
 enum class ShutdownMode { Immediate, WaitForServers, WaitForClients };
 
 // The router as seen from admin.
@@ -285,9 +302,26 @@ class RouterView {
   // 42704 for a name that is no replica. Draining twice is no error.
   virtual void set_draining(std::string replica, Draining draining, CommandDone done) = 0;
   virtual void kill_client(std::uint64_t id, CommandDone done) = 0;  // 42704 for an unknown id
-  // Ends the sessions of one database, or of all; done when they have been told, not when they are gone.
-  // 42704 for a name that is neither configured nor that of any session's.
-  virtual void kill_database(std::optional<std::string> database, CommandDone done) = 0;
+
+  // Of one database, by the name that clients use, or of all. 42704 for a name that no client could use.
+  using DatabaseName = std::optional<std::string>;
+  // Gives its sessions no server any more; done when none of them has one, with 57014 when a resume came
+  // first.
+  virtual void pause(DatabaseName database, CommandDone done) = 0;
+  virtual void resume(DatabaseName database, CommandDone done) = 0;  // 55000 where it is not paused
+  // Ends its sessions and pauses it; done when they have been told, not when they are gone. 42704 for a name
+  // that is neither configured nor that of any session's.
+  virtual void kill_database(DatabaseName database, CommandDone done) = 0;
+  // Closes its server connections: the idle ones now, the others as soon as they are free.
+  virtual void reconnect(DatabaseName database, CommandDone done) = 0;
+  // Done when no server connection of it is left that is to be closed once it is free.
+  virtual void wait_close(DatabaseName database, CommandDone done) = 0;
+  // Whether new sessions of it are let in.
+  virtual void set_availability(std::string database, Availability availability, CommandDone done) = 0;
+
+  // Changes one option until the next reload. 42704 for an unknown key, 55P02 for one that a reload cannot
+  // change, 22023 for a value that is refused.
+  virtual void set_option(std::string key, std::string value, CommandDone done) = 0;
   // done as soon as the shutdown has begun. The router ends console sessions last.
   virtual void shutdown(ShutdownMode mode, CommandDone done) = 0;
 };

@@ -40,6 +40,17 @@ class Words {
     if (rest_.size() != 1 || rest_[0].kind == TokenKind::Symbol) return std::nullopt;
     return rest_[0].text;
   }
+  std::optional<std::string> take_name() {
+    if (done() || rest_[0].kind == TokenKind::Symbol) return std::nullopt;
+    std::string name = rest_[0].text;
+    rest_ = rest_.subspan(1);
+    return name;
+  }
+  bool take_symbol(char symbol) {
+    if (done() || rest_[0].kind != TokenKind::Symbol || rest_[0].text[0] != symbol) return false;
+    rest_ = rest_.subspan(1);
+    return true;
+  }
   std::span<const Token> rest() const noexcept { return rest_; }
 
  private:
@@ -70,17 +81,27 @@ Parsed parse_show(Words words, const SessionFacts& facts) {
 Parsed parse_set(Words words) {
   if (words.done()) return syntax_error("SET of what?");
   if (!words.take("session")) words.take("local");
-  Acknowledgement done{"SET", {}};
-  if (!words.done() && !is_driver_setting(words.rest()[0].text) && !words.next_is("characteristics")) {
-    done.warning = "\"" + shortened(words.rest()[0].text, kEchoBytesMax) +
-                   "\" was not changed: options are set in the configuration file and applied by RELOAD";
-  }
-  return Statement(std::move(done));
+  if (words.done() || is_driver_setting(words.rest()[0].text) || words.next_is("characteristics"))
+    return Statement(Acknowledgement{"SET"});
+  const std::optional<std::string> key = words.take_name();
+  const bool assigned = words.take_symbol('=') || words.take("to");
+  const std::optional<std::string> value = words.only_name();
+  if (!key || !assigned || !value)
+    return syntax_error("SET takes one option and one value", "SET option = 'value'");
+  RouterCommand command;
+  command.kind = CommandKind::Set;
+  command.tag = "SET";
+  command.name = *key;
+  command.value = *value;
+  return Statement(std::move(command));
 }
 
-Parsed parse_named(CommandKind kind, std::string_view tag, std::string_view usage, Words words) {
+enum class Name { Required, Optional };
+
+Parsed parse_named(CommandKind kind, std::string_view tag, std::string_view usage, Words words,
+                   Name presence = Name::Required) {
   std::optional<std::string> name = words.only_name();
-  const bool optional = kind == CommandKind::Kill && words.done();
+  const bool optional = presence == Name::Optional && words.done();
   if (!optional && (!name || name->empty())) return syntax_error(std::string(tag) + " needs one name", usage);
   RouterCommand command;
   command.kind = kind;
@@ -128,35 +149,29 @@ std::optional<TransactionCommand> parse_transaction(Words words) {
 
 // What connection pools of clients send between two users.
 std::optional<Acknowledgement> parse_housekeeping(Words words) {
-  if (words.take("reset")) return Acknowledgement{"RESET", {}};
-  if (words.take("discard")) return Acknowledgement{words.next_is("all") ? "DISCARD ALL" : "DISCARD", {}};
+  if (words.take("reset")) return Acknowledgement{"RESET"};
+  if (words.take("discard")) return Acknowledgement{words.next_is("all") ? "DISCARD ALL" : "DISCARD"};
   if (words.take("deallocate"))
-    return Acknowledgement{words.next_is("all") ? "DEALLOCATE ALL" : "DEALLOCATE", {}};
-  if (words.take("close"))
-    return Acknowledgement{words.next_is("all") ? "CLOSE CURSOR ALL" : "CLOSE CURSOR", {}};
-  if (words.take("unlisten")) return Acknowledgement{"UNLISTEN", {}};
+    return Acknowledgement{words.next_is("all") ? "DEALLOCATE ALL" : "DEALLOCATE"};
+  if (words.take("close")) return Acknowledgement{words.next_is("all") ? "CLOSE CURSOR ALL" : "CLOSE CURSOR"};
+  if (words.take("unlisten")) return Acknowledgement{"UNLISTEN"};
   return std::nullopt;
 }
 
-// Commands of PgBouncer that Sluice does not have, with what to use instead.
+// A command of PgBouncer's that Sluice does not have: it freezes clients while another process takes them
+// over.
 std::optional<SqlError> pgbouncer_only(const Words& words) {
-  constexpr std::pair<std::string_view, std::string_view> kCommands[] = {
-      {"pause", "DRAIN takes a replica out of use, SHUTDOWN WAIT_FOR_CLIENTS the router."},
-      {"resume", "UNDRAIN takes a replica back into use."},
-      {"suspend", "SHUTDOWN WAIT_FOR_CLIENTS lets sessions end."},
-      {"reconnect", "DRAIN and UNDRAIN a replica to move its sessions."},
-      {"wait_close", "SHOW SERVERS lists the server connections."},
-      {"enable", "Databases are named in the configuration file; then RELOAD."},
-      {"disable", "Databases are named in the configuration file; then RELOAD."}};
-  for (const auto& [name, hint] : kCommands)
-    if (words.next_is(name))
-      return SqlError{"0A000", "Sluice has no " + words.rest()[0].text, {}, std::string(hint)};
-  return std::nullopt;
+  if (!words.next_is("suspend")) return std::nullopt;
+  return SqlError{"0A000",
+                  "Sluice has no SUSPEND",
+                  {},
+                  "PAUSE holds sessions back, SHUTDOWN WAIT_FOR_CLIENTS lets them end."};
 }
 
 SqlError unknown_command(const Token& first) {
-  constexpr std::string_view kVerbs[] = {"SHOW",        "DRAIN",  "UNDRAIN", "KILL",
-                                         "KILL_CLIENT", "RELOAD", "SHUTDOWN"};
+  constexpr std::string_view kVerbs[] = {"SHOW",        "DRAIN",  "UNDRAIN",   "PAUSE",      "RESUME",
+                                         "DISABLE",     "ENABLE", "RECONNECT", "WAIT_CLOSE", "KILL",
+                                         "KILL_CLIENT", "SET",    "RELOAD",    "SHUTDOWN"};
   const std::string_view near = nearest(first.text, kVerbs).value_or("");
   return {"42601",
           "the console does not understand \"" + shortened(first.text, kEchoBytesMax) + "\"",
@@ -175,9 +190,27 @@ Parsed parse_statement(const Tokens& tokens, const SessionFacts& facts) {
   if (words.take("show")) return parse_show(words, facts);
   if (words.take("select")) return widen(parse_select(tokens, facts));
   if (words.take("set")) return parse_set(words);
-  if (words.take("drain")) return parse_named(CommandKind::Drain, "DRAIN", "DRAIN replica", words);
-  if (words.take("undrain")) return parse_named(CommandKind::Undrain, "UNDRAIN", "UNDRAIN replica", words);
-  if (words.take("kill")) return parse_named(CommandKind::Kill, "KILL", "KILL database", words);
+  struct Named {
+    std::string_view keyword;
+    CommandKind kind;
+    std::string_view tag, usage;
+    Name presence;
+  };
+  constexpr Named kNamed[] = {
+      {"drain", CommandKind::Drain, "DRAIN", "DRAIN replica", Name::Required},
+      {"undrain", CommandKind::Undrain, "UNDRAIN", "UNDRAIN replica", Name::Required},
+      {"pause", CommandKind::Pause, "PAUSE", "PAUSE, or PAUSE database", Name::Optional},
+      {"resume", CommandKind::Resume, "RESUME", "RESUME, or RESUME database", Name::Optional},
+      {"disable", CommandKind::Disable, "DISABLE", "DISABLE database", Name::Required},
+      {"enable", CommandKind::Enable, "ENABLE", "ENABLE database", Name::Required},
+      {"reconnect", CommandKind::Reconnect, "RECONNECT", "RECONNECT, or RECONNECT database", Name::Optional},
+      {"wait_close", CommandKind::WaitClose, "WAIT_CLOSE", "WAIT_CLOSE, or WAIT_CLOSE database",
+       Name::Optional},
+      {"kill", CommandKind::Kill, "KILL", "KILL, or KILL database", Name::Optional},
+  };
+  for (const Named& named : kNamed)
+    if (words.take(named.keyword))
+      return parse_named(named.kind, named.tag, named.usage, words, named.presence);
   if (words.take("kill_client")) return parse_kill_client(words);
   if (words.take("reload")) return parse_reload(words);
   if (words.take("shutdown")) return parse_shutdown(words);

@@ -37,16 +37,30 @@ struct ConstantRow {
 // What drivers send and what has nothing to do here: SET, RESET, DISCARD, ...
 struct Acknowledgement {
   std::string tag;
-  std::string warning;  // sent as a NoticeResponse; empty: none
 };
 
 enum class TransactionCommand { Begin, Commit, Rollback };
 
-enum class CommandKind { Drain, Undrain, Kill, KillClient, Reload, Shutdown };
+enum class CommandKind {
+  Drain,
+  Undrain,
+  Pause,
+  Resume,
+  Disable,
+  Enable,
+  Reconnect,
+  WaitClose,
+  Kill,
+  KillClient,
+  Set,
+  Reload,
+  Shutdown,
+};
 struct RouterCommand {
   CommandKind kind = CommandKind::Reload;
   std::string_view tag;             // "DRAIN", also for messages
-  std::optional<std::string> name;  // replica or database
+  std::optional<std::string> name;  // replica, database or option
+  std::string value;                // of the option
   std::uint64_t id = 0;             // client
   ShutdownMode mode = ShutdownMode::Immediate;
 };

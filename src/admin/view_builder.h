@@ -89,6 +89,13 @@ ColumnOf<Record> fixed(std::string_view name, Cell value) {
           [value](const Record&, const ViewContext&) { return value; }};
 }
 
+inline std::int64_t whole_seconds(Micros time) {
+  return std::chrono::duration_cast<std::chrono::seconds>(time).count();
+}
+inline std::int64_t rest_micros(Micros time) {
+  return (time % std::chrono::seconds(1)).count();
+}
+
 // A view of one list of the snapshot, a row per record.
 template <class Record>
 View list_view(std::string_view name, std::string_view help, Part part, std::vector<Record> Snapshot::*list,
@@ -111,9 +118,11 @@ View list_view(std::string_view name, std::string_view help, Part part, std::vec
 }
 
 // The tables, one source file per family.
-std::vector<View> pgbouncer_views();  // what PgBouncer has too: its columns in its order, then ours
+std::vector<View> pgbouncer_views();   // what PgBouncer has too: its columns in its order, then ours
+std::vector<View> connection_views();  // clients, servers and their sockets
 std::vector<View> stats_views();
 std::vector<View> cluster_views();   // where the servers are
+std::vector<View> process_views();   // memory, and what PgBouncer has and Sluice has none of
 std::vector<View> priority_views();  // replicas, classes, hosts, decisions
 
 }  // namespace sluice::admin

@@ -12,12 +12,28 @@ namespace {
 constexpr CommandHelp kCommands[] = {
     {"DRAIN replica", "Assign no new sessions to a replica; those it has go on until they end."},
     {"UNDRAIN replica", "Assign sessions to it again."},
-    {"KILL [database]", "End all sessions of a database, or of all databases."},
+    {"PAUSE [database]",
+     "Give the sessions of a database, or of all, no server any more; answered when none of them has one. "
+     "New "
+     "sessions wait, for query_wait_timeout at most."},
+    {"RESUME [database]", "End a PAUSE or KILL, and the wait of whoever waits for it."},
+    {"DISABLE database", "Let in no new sessions of a database; those it has go on until they end."},
+    {"ENABLE database", "Let them in again."},
+    {"RECONNECT [database]", "Close server connections: idle ones now, the others as soon as they are free."},
+    {"WAIT_CLOSE [database]",
+     "Answered when no server connection is left that is to be closed, after RECONNECT, RELOAD or DRAIN."},
+    {"KILL [database]", "End all sessions of a database, or of all, and pause it."},
     {"KILL_CLIENT id", "End one session, by its id in SHOW CLIENTS."},
+    {"SET option = value",
+     "Change one option that RELOAD could change, until the next RELOAD. `DEFAULT` is its default."},
     {"RELOAD", "Read the configuration again, all or nothing."},
     {"SHUTDOWN", "Stop at once: every session ends."},
-    {"SHUTDOWN WAIT_FOR_SERVERS", "Take no new sessions, let queries and transactions end, then stop."},
-    {"SHUTDOWN WAIT_FOR_CLIENTS", "Take no new sessions, stop when the last one has ended."},
+    {"SHUTDOWN WAIT_FOR_SERVERS",
+     "Take no new sessions, end each one that is between two transactions, then stop; after drain_timeout in "
+     "any "
+     "case."},
+    {"SHUTDOWN WAIT_FOR_CLIENTS",
+     "Take no new sessions, stop when the last one has ended; after drain_timeout in any case."},
 };
 
 View help_view() {
@@ -47,7 +63,8 @@ std::vector<View> make_views() {
   std::vector<View> views;
   views.push_back(help_view());
   views.push_back(version_view());
-  for (auto family : {priority_views(), cluster_views(), pgbouncer_views(), stats_views()})
+  for (auto family : {priority_views(), cluster_views(), pgbouncer_views(), connection_views(), stats_views(),
+                      process_views()})
     std::move(family.begin(), family.end(), std::back_inserter(views));
   return views;
 }

@@ -3,23 +3,6 @@
 namespace sluice::admin {
 namespace {
 
-using std::chrono::duration_cast;
-using std::chrono::seconds;
-
-std::int64_t whole_seconds(Micros time) {
-  return duration_cast<seconds>(time).count();
-}
-std::int64_t rest_micros(Micros time) {
-  return (time % seconds(1)).count();
-}
-
-// PgBouncer prints addresses of its own memory here. Ours is made from the id: it serves to join the two
-// views.
-std::string pointer_text(char kind, std::uint64_t id) {
-  if (id == 0) return {};
-  return kind + std::to_string(id);
-}
-
 View pools_view() {
   return list_view<PoolRow>(
       "POOLS", "Sessions and server connections per database and user.", Part::Pools, &Snapshot::pools,
@@ -42,43 +25,6 @@ View pools_view() {
        column<&PoolRow::pool_mode>("pool_mode"), fixed<PoolRow>("load_balance_hosts", Cell{})});
 }
 
-std::vector<ColumnOf<ConnectionRow>> connection_columns(char kind) {
-  const char other = kind == 'C' ? 'S' : 'C';
-  return {
-      fixed<ConnectionRow>("type", std::string(1, kind)),
-      column<&ConnectionRow::user>("user"),
-      column<&ConnectionRow::database>("database"),
-      computed<ConnectionRow>(
-          "replication", ColumnType::Text, "none or logical.",
-          [](const ConnectionRow& r) { return Cell(std::string(r.replication ? "logical" : "none")); }),
-      column<&ConnectionRow::state>("state"),
-      column<&ConnectionRow::addr>("addr"),
-      column<&ConnectionRow::port>("port"),
-      column<&ConnectionRow::local_addr>("local_addr"),
-      column<&ConnectionRow::local_port>("local_port"),
-      column<&ConnectionRow::connect_time>("connect_time"),
-      column<&ConnectionRow::request_time>("request_time"),
-      computed<ConnectionRow>("wait", ColumnType::Int8, "Seconds it has waited.",
-                              [](const ConnectionRow& r) { return Cell(whole_seconds(r.wait)); }),
-      computed<ConnectionRow>("wait_us", ColumnType::Int8, "Its microseconds.",
-                              [](const ConnectionRow& r) { return Cell(rest_micros(r.wait)); }),
-      computed<ConnectionRow>("close_needed", ColumnType::Int8, "1: closed as soon as it is free.",
-                              [](const ConnectionRow& r) { return Cell(std::int64_t{r.close_needed}); }),
-      computed<ConnectionRow>("ptr", ColumnType::Text, "Name of this connection for link.",
-                              [kind](const ConnectionRow& r) { return Cell(pointer_text(kind, r.id)); }),
-      computed<ConnectionRow>("link", ColumnType::Text, "ptr of the other side.",
-                              [other](const ConnectionRow& r) { return Cell(pointer_text(other, r.link)); }),
-      column<&ConnectionRow::remote_pid>("remote_pid", "Process id of the server's backend."),
-      column<&ConnectionRow::tls>("tls"),
-      column<&ConnectionRow::application_name>("application_name",
-                                               "As given at the login; a SET is not followed."),
-      fixed<ConnectionRow>("prepared_statements", std::int64_t{0}),
-      column<&ConnectionRow::id>("id", "For KILL_CLIENT."),
-      column<&ConnectionRow::priority_class>("class", "Priority class."),
-      column<&ConnectionRow::host>("host", "Compute host it came from."),
-      column<&ConnectionRow::replica>("replica", "Replica it is assigned to.")};
-}
-
 View databases_view() {
   using Db = DatabaseRow;
   return list_view<Db>(
@@ -92,8 +38,11 @@ View databases_view() {
        column<&Db::current_connections>("current_connections", "Server connections."),
        column<&Db::max_client_connections>("max_client_connections", "0: no limit."),
        column<&Db::current_client_connections>("current_client_connections"),
-       fixed<Db>("paused", std::int64_t{0}), fixed<Db>("disabled", std::int64_t{0}),
-       column<&Db::target>("target", "replicas or primary.")});
+       computed<Db>("paused", ColumnType::Int8, "1: PAUSE or KILL named it, or all.",
+                    [](const Db& r) { return Cell(std::int64_t{r.paused}); }),
+       computed<Db>("disabled", ColumnType::Int8, "1: DISABLE named it.",
+                    [](const Db& r) { return Cell(std::int64_t{r.disabled}); }),
+       column<&Db::target>("target", "replicas or primary."), fixed<Db>("reserve_pool", std::int64_t{0})});
 }
 
 View users_view() {
@@ -152,8 +101,8 @@ View state_view() {
   view.rows = [](const Snapshot& snapshot, const ViewContext&) {
     const StateRow& s = snapshot.state;
     const std::string no = "no";
-    return std::vector<Row>{{std::string("active"), !s.shutting_down},
-                            {std::string("paused"), no},
+    return std::vector<Row>{{std::string("active"), !s.shutting_down && !s.paused},
+                            {std::string("paused"), s.paused},
                             {std::string("suspended"), no},
                             {std::string("ready"), s.ready},
                             {std::string("reason"), s.reason},
@@ -169,10 +118,6 @@ View state_view() {
 std::vector<View> pgbouncer_views() {
   std::vector<View> views;
   views.push_back(pools_view());
-  views.push_back(list_view<ConnectionRow>("CLIENTS", "Clients, one row each.", Part::Clients,
-                                           &Snapshot::clients, connection_columns('C')));
-  views.push_back(list_view<ConnectionRow>("SERVERS", "Server connections, one row each.", Part::Servers,
-                                           &Snapshot::servers, connection_columns('S')));
   views.push_back(databases_view());
   views.push_back(users_view());
   views.push_back(lists_view());

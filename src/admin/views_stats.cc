@@ -23,11 +23,13 @@ constexpr Counter kCounters[] = {
     {"query_time", "total_query_time", "avg_query_time", "Microseconds in queries.", &S::query_time_us},
     {"wait_time", "total_wait_time", "avg_wait_time",
      "Microseconds that clients waited for a server connection.", &S::wait_time_us},
-    {"client_parse_count", "total_client_parse_count", "avg_client_parse_count", "Parse messages of clients.",
+    {"client_parse_count", "total_client_parse_count", "avg_client_parse_count",
+     "Parse messages of clients, in transaction mode; 0 in session mode, which does not count them.",
      &S::client_parse_count},
-    {"server_parse_count", "total_server_parse_count", "avg_server_parse_count", "Parse messages to servers.",
-     &S::server_parse_count},
-    {"bind_count", "total_bind_count", "avg_bind_count", "Bind messages.", &S::bind_count},
+    {"server_parse_count", "total_server_parse_count", "avg_server_parse_count",
+     "Parse messages to servers, in transaction mode.", &S::server_parse_count},
+    {"bind_count", "total_bind_count", "avg_bind_count", "Bind messages, in transaction mode.",
+     &S::bind_count},
     {"client_login_count", "total_client_login_count", "avg_client_login_count", "Logins of clients.",
      &S::client_login_count},
 };
@@ -44,6 +46,9 @@ View stats_view() {
     columns.push_back(counter_column(c.total, c.help, &StatsRow::total, c.field));
   for (const Counter& c : kCounters)
     columns.push_back(counter_column(c.average, {}, &StatsRow::average, c.field));
+  // What PgBouncer before 1.8 had in place of total_query_count: Debian's exporter reads it.
+  columns.push_back(counter_column("total_requests", "The same as total_query_count, for old exporters.",
+                                   &StatsRow::total, &StatsCounters::query_count));
   return list_view<StatsRow>("STATS", "Totals and averages per database.", Part::Stats, &Snapshot::stats,
                              std::move(columns));
 }

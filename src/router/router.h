@@ -28,6 +28,7 @@
 #include "router/server_directory.h"
 #include "router/shared.h"
 #include "router/snapshot.h"
+#include "router/stats_period.h"
 #include "router/telemetry_names.h"
 #include "router/topology.h"
 #include "router/view.h"
@@ -77,6 +78,8 @@ class Router {
   std::vector<admin::RouteRow> route_rows() const;
   // As of the last second.
   std::vector<profile::Route> routes() const;
+  // The averages of the last stats_period, beside totals as of now.
+  void fill_averages(std::vector<admin::StatsRow>& rows) const;
   std::shared_ptr<const calibration::Calibration> calibration() const;  // null: none
   // What is known of where the servers are, as of the last change.
   ClusterFacts cluster_facts() const;
@@ -84,18 +87,22 @@ class Router {
   bool primary_up() const;
   // On the control thread: all or nothing; see admin::RouterView::reload.
   admin::CommandResult reload();
+  admin::CommandResult set_option(const std::string& key, const std::string& value);
 
  private:
   asio::awaitable<void> handle_reload_signals();
   asio::awaitable<void> handle_end_signals();
   asio::awaitable<void> sweep();
   void look_at_routes();
+  void look_at_stats();
   asio::awaitable<void> drain();
   // router_profile.cc
   asio::awaitable<void> publish_profile();
   void publish_now();
   void look_at_calibration(const std::string& path);
   RoundTrips round_trips_by_host(const profile::Contents& contents) const;
+  // A configuration of the file, changed or not, with all that hangs on it.
+  void take_in(std::shared_ptr<const config::Config> config, Materials materials);
   // `effective` is made of file_config_ and topology_.
   void apply(std::shared_ptr<const config::Config> effective, Materials materials);
   void watch_servers();
@@ -132,6 +139,7 @@ class Router {
   ClusterFacts cluster_facts_;
   std::chrono::system_clock::time_point loaded_ = started_;
   std::vector<profile::Route> routes_;
+  StatsPeriod stats_period_{started_steady_};
   std::map<std::string, cluster::ServerHealth> health_;  // by the server's name
 
   // Where the servers are; on the control thread.
@@ -163,6 +171,7 @@ class Router {
   std::optional<shm::ProfileWriter> profile_writer_;
   std::string profile_problem_;  // that was logged last
   std::chrono::steady_clock::time_point drain_until_{};
+  admin::ShutdownMode shutdown_mode_ = admin::ShutdownMode::WaitForClients;
   bool stopped_ = false;
   net::TaskGroup tasks_;
 };

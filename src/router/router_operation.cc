@@ -11,6 +11,7 @@
 #include <asio/use_awaitable.hpp>
 
 #include "config/diff.h"
+#include "config/set_option.h"
 #include "router/derive.h"
 #include "router/router.h"
 #include "telemetry/log_settings.h"
@@ -22,6 +23,11 @@ using namespace std::chrono_literals;
 
 constexpr auto kSweep = 1s;
 constexpr auto kDrainPoll = 50ms;
+
+protocol::ErrorFields shutting_down() {
+  return {"FATAL", "57P01", "terminating connection due to administrator command", "",
+          "The router is shutting down."};
+}
 
 }  // namespace
 
@@ -55,6 +61,7 @@ asio::awaitable<void> Router::handle_end_signals() {
 void Router::request_shutdown(admin::ShutdownMode mode) {
   asio::post(control_, [this, mode] {
     if (mode == admin::ShutdownMode::Immediate) drain_until_ = std::chrono::steady_clock::time_point::min();
+    if (mode != admin::ShutdownMode::WaitForClients) shutdown_mode_ = mode;
     if (shared_->shutting_down.exchange(true)) return;
     if (mode != admin::ShutdownMode::Immediate)
       drain_until_ = std::chrono::steady_clock::now() + snapshot()->options().drain_timeout;
@@ -71,6 +78,11 @@ asio::awaitable<void> Router::drain() {
     worker->stop_accepting();
   asio::steady_timer timer(control_);
   while (admission_->session_count() > 0 && std::chrono::steady_clock::now() < drain_until_) {
+    if (shutdown_mode_ == admin::ShutdownMode::WaitForServers) {
+      for (const auto& worker : shared_->workers)
+        worker->end_sessions([](const Session& s) { return s.at_rest(); }, shutting_down(),
+                             telemetry::CloseReason::Shutdown);
+    }
     timer.expires_after(kDrainPoll);
     co_await timer.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
   }
@@ -102,7 +114,22 @@ asio::awaitable<void> Router::sweep() {
     co_await sweep_timer_.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
     shared_->pool.sweep(snapshot()->pool_limits, std::chrono::steady_clock::now());
     look_at_routes();
+    look_at_stats();
   }
+}
+
+void Router::look_at_stats() {
+  const auto now = std::chrono::steady_clock::now();
+  // Only this thread ends periods, so there is no need for the lock to look.
+  if (!stats_period_.due(now, snapshot()->options().stats_period)) return;
+  const std::vector<admin::StatsRow> totals = total_rows(*telemetry_);
+  const std::lock_guard lock(mutex_);
+  stats_period_.end(totals, now);
+}
+
+void Router::fill_averages(std::vector<admin::StatsRow>& rows) const {
+  const std::lock_guard lock(mutex_);
+  stats_period_.fill_averages(rows, std::chrono::steady_clock::now());
 }
 
 admin::CommandResult Router::reload() {
@@ -132,10 +159,7 @@ admin::CommandResult Router::reload() {
   }
   const bool ok = materials.has_value();
   if (ok) {
-    file_config_ = outcome.config;
-    configure_sources(*materials);
-    apply(effective_config(file_config_, topology_), *std::move(materials));
-    directory_->reconfigure(*snapshot());
+    take_in(outcome.config, *std::move(materials));
     const std::lock_guard lock(mutex_);
     loaded_ = std::chrono::system_clock::now();
   }
@@ -149,6 +173,37 @@ admin::CommandResult Router::reload() {
     return result;
   }
   log::info("reloaded", {{"file", config_path_}});
+  return result;
+}
+
+void Router::take_in(std::shared_ptr<const config::Config> config, Materials materials) {
+  file_config_ = std::move(config);
+  configure_sources(materials);
+  apply(effective_config(file_config_, topology_), std::move(materials));
+  directory_->reconfigure(*snapshot());
+}
+
+admin::CommandResult Router::set_option(const std::string& key, const std::string& value) {
+  using Refusal = config::SetOutcome::Refusal;
+  config::SetOutcome outcome = config::with_option(*file_config_, key, value);
+  admin::CommandResult result;
+  std::optional<Materials> materials;
+  if (outcome.config) {
+    materials = load_materials(*outcome.config, mock_secret_, result.message);
+  } else {
+    result.message = std::move(outcome.message);
+    result.hint = std::move(outcome.hint);
+  }
+  if (!materials) {
+    result.sqlstate = outcome.refusal == Refusal::UnknownKey     ? "42704"
+                      : outcome.refusal == Refusal::NeedsRestart ? "55P02"
+                                                                 : "22023";
+    return result;
+  }
+  for (const config::Problem& warning : outcome.warnings)
+    result.notes.push_back(config::to_string(warning));
+  take_in(outcome.config, *std::move(materials));
+  log::info("option set", {{"key", key}});
   return result;
 }
 
@@ -187,6 +242,7 @@ void Router::apply(std::shared_ptr<const config::Config> effective, Materials ma
 admin::StateRow Router::state() const {
   admin::StateRow row;
   row.shutting_down = shared_->shutting_down.load();
+  row.paused = shared_->gates.all_paused();
   row.started = started_;
   {
     const std::lock_guard lock(mutex_);

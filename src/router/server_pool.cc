@@ -76,6 +76,10 @@ void ServerPool::drop(ServerId server) {
   drop_if([&](const Idle& i) { return i.server == server; });
 }
 
+void ServerPool::drop_database(std::string_view database) {
+  drop_if([&](const Idle& i) { return i.database == database; });
+}
+
 void ServerPool::drop_all() {
   drop_if([](const Idle&) { return true; });
 }
@@ -86,7 +90,8 @@ std::vector<ServerPool::IdleInfo> ServerPool::snapshot() const {
   all.reserve(count_);
   for (const auto& [key, list] : idle_)
     for (const Idle& i : list)
-      all.push_back({i.user, i.database, i.server, i.process_id, i.opened_at, i.idle_since});
+      all.push_back(
+          {i.user, i.database, i.server, i.process_id, i.opened_at, i.idle_since, i.stream.native_handle()});
   return all;
 }
 

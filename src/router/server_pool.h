@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "net/stream.h"
@@ -51,6 +52,7 @@ class ServerPool {
   std::size_t sweep(const Limits& limits, Clock::time_point now);
   // Closes all connections of a server that is gone, or of every server.
   void drop(ServerId server);
+  void drop_database(std::string_view database);  // by its name on the server
   void drop_all();
 
   struct IdleInfo {
@@ -60,6 +62,7 @@ class ServerPool {
     std::int32_t process_id;
     Clock::time_point opened_at;
     Clock::time_point idle_since;
+    int fd;
   };
   std::vector<IdleInfo> snapshot() const;
   std::size_t size() const;

@@ -142,6 +142,10 @@ asio::awaitable<std::optional<ErrorFields>> Session::place(const ClientIdentity&
     reject(telemetry::RejectReason::UnknownDatabase);
     co_return *std::move(classified.refusal);
   }
+  if (worker_.shared().gates.disabled(tag_.database)) {
+    reject(telemetry::RejectReason::DatabaseDisabled);
+    co_return fatal("57P03", "database \"" + tag_.database + "\" is disabled");
+  }
   tag_.priority = classified.priority;
   tag_.host = classified.host;
   if (const auto limit = worker_.shared().admission.enter(tag_)) {
@@ -154,10 +158,10 @@ asio::awaitable<std::optional<ErrorFields>> Session::place(const ClientIdentity&
   }
   entered_ = true;
   const Clock::time_point give_up_at = Clock::now() + snapshot_->options().query_wait_timeout;
-  std::optional<ErrorFields> refusal;
-  if (classified.primary) {
+  std::optional<ErrorFields> refusal = co_await pass_gate(give_up_at);
+  if (!refusal && classified.primary) {
     refusal = co_await connect_primary(identity, classified.server_database, give_up_at);
-  } else {
+  } else if (!refusal) {
     refusal = co_await assign(identity, classified.server_database, give_up_at);
   }
   if (refusal) {
@@ -205,12 +209,20 @@ void Session::stop(ErrorFields why, telemetry::CloseReason cause) {
       client_.close();
       break;
     case Phase::Waiting:  // looks at stop_reason_ before it goes on
+      worker_.at_gate().wake_all();
+      break;
     case Phase::Ending:
       break;
     case Phase::Relaying:
       if (relay_) relay_->stop();
       break;
   }
+}
+
+bool Session::at_rest() const {
+  if (phase_ == Phase::Waiting) return true;
+  return relay_ && tracker_->frontend_at_boundary() && !tracker_->owes_answer() &&
+         tracker_->transaction_status() == 'I';
 }
 
 void Session::tick(Clock::time_point now) {

@@ -52,6 +52,12 @@ class Session {
   // call.
   std::optional<net::TcpRoundTrip> take_round_trip();
   std::chrono::system_clock::duration age() const { return std::chrono::system_clock::now() - connected_at_; }
+  // Has passed the gate of its database and not yet given up its server, or the right to one.
+  bool past_gate() const noexcept { return past_gate_; }
+  // Its server connection will not serve another client, as things are now (RECONNECT, RELOAD, DRAIN).
+  bool close_needed() const;
+  // Nothing of the client's is under way: it can be ended without harm.
+  bool at_rest() const;
   bool on_server(ServerId server) const noexcept { return server_ && server_->server == server; }
   bool console() const noexcept { return phase_ == Phase::Console; }
   bool logged_in() const noexcept { return phase_ != Phase::LoggingIn; }
@@ -69,6 +75,7 @@ class Session {
   asio::awaitable<std::optional<Bytes>> begin();
   asio::awaitable<void> deliver(protocol::CancelRequest request);
   asio::awaitable<std::optional<protocol::ErrorFields>> place(const ClientIdentity& identity);
+  asio::awaitable<std::optional<protocol::ErrorFields>> pass_gate(Clock::time_point give_up_at);
   asio::awaitable<void> leave(RelayEnd end);
   // session_assign.cc
   asio::awaitable<std::optional<protocol::ErrorFields>> assign(const ClientIdentity& identity,
@@ -84,7 +91,7 @@ class Session {
   // session_end.cc
   asio::awaitable<void> finish(RelayEnd end);
   asio::awaitable<void> give_server_back(RelayEnd end);
-  bool wanted(ServerId server) const;
+  bool wanted(const ServerConnection& connection) const;
   asio::awaitable<void> tell(Bytes message);
   void log_end(RelayEnd end);
 
@@ -106,7 +113,8 @@ class Session {
   SessionTag tag_;
   std::string application_name_;
   Phase phase_ = Phase::LoggingIn;
-  bool entered_ = false;    // counted by Admission::enter
+  bool entered_ = false;  // counted by Admission::enter
+  bool past_gate_ = false;
   bool accounted_ = false;  // counted in the metrics
   std::optional<Admission::Granted> granted_;
   std::optional<ServerConnection> server_;

@@ -76,6 +76,17 @@ telemetry::ConnectFailure connect_failure(ServerFailure::Kind kind) {
 
 }  // namespace
 
+// Waits while the database is paused.
+asio::awaitable<std::optional<ErrorFields>> Session::pass_gate(Clock::time_point give_up_at) {
+  while (worker_.shared().gates.paused(tag_.database)) {
+    if (stop_reason_) co_return stop_reason_;
+    if (Clock::now() >= give_up_at) co_return waited_too_long();
+    co_await worker_.at_gate().wait_until(give_up_at);
+  }
+  past_gate_ = true;
+  co_return std::nullopt;
+}
+
 // Asks the policy until a replica has taken the session, none is left, or the failure is the session's own.
 asio::awaitable<std::optional<ErrorFields>> Session::assign(const ClientIdentity& identity,
                                                             const std::string& database,
@@ -180,6 +191,7 @@ asio::awaitable<std::optional<ServerFailure>> Session::connect(const ClientIdent
                                   std::move(idle->user),
                                   std::move(idle->database),
                                   idle->opened_at};
+      if (shared.gates.outdated(tag_.database, connection.opened_at)) continue;
       if (good_to_reuse(connection)) return connection;
     }
     return std::nullopt;

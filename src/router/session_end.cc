@@ -99,7 +99,7 @@ asio::awaitable<void> Session::give_server_back(RelayEnd end) {
     (void)co_await send_cancel(server_snapshot_, std::move(target), snapshot_->options().cancel_wait_timeout);
   }
   const bool at_rest = !tracker_ || tracker_->ready_for_reset();
-  if (!at_rest || connection.pool_key.empty() || !wanted(connection.server)) co_return;
+  if (!at_rest || connection.pool_key.empty() || !wanted(connection)) co_return;
   if (const auto problem =
           co_await reset_server(snapshot_, connection, tracker_ ? tracker_->transaction_status() : 'I')) {
     worker_.metrics().count(telemetry::metric::server_resets_total, label, telemetry::ResetResult::Failed);
@@ -109,14 +109,17 @@ asio::awaitable<void> Session::give_server_back(RelayEnd end) {
     co_return;
   }
   worker_.metrics().count(telemetry::metric::server_resets_total, label, telemetry::ResetResult::Clean);
-  if (!wanted(connection.server)) co_return;
+  if (!wanted(connection)) co_return;
   worker_.shared().pool.give(std::move(connection), snapshot_->pool_limits, Clock::now());
 }
 
-// Whether a connection to that server may serve another session, as things are now: not where the server is
-// draining, removed or has moved, nor where the router is about to end.
-bool Session::wanted(ServerId server) const {
+// Whether the connection may serve another session, as things are now: not where its server is draining,
+// removed or has moved, where RECONNECT or PAUSE has come since, nor where the router is about to end.
+bool Session::wanted(const ServerConnection& connection) const {
   const Shared& shared = worker_.shared();
+  const ServerId server = connection.server;
+  if (shared.gates.outdated(tag_.database, connection.opened_at) || shared.gates.paused(tag_.database))
+    return false;
   if (shared.shutting_down.load(std::memory_order_relaxed)) return false;
   if (server != kPrimary && shared.admission.draining(policy::ReplicaId(server.value()))) return false;
   const auto& now = worker_.snapshot()->servers;
@@ -124,6 +127,10 @@ bool Session::wanted(ServerId server) const {
   const auto before = server_snapshot_->servers.find(server);
   return there != now.end() && before != server_snapshot_->servers.end() &&
          there->second.target == before->second.target;
+}
+
+bool Session::close_needed() const {
+  return server_ && !wanted(*server_);
 }
 
 void Session::log_end(RelayEnd end) {

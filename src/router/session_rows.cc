@@ -34,6 +34,8 @@ admin::ConnectionRow Session::client_row(admin::WallTime now) const {
   row.request_time = relay_ ? wall_time(relay_->last_activity(), now) : connected_at_;
   if (phase_ == Phase::Waiting) row.wait = std::chrono::duration_cast<admin::Micros>(now - connected_at_);
   row.link = server_ ? id().value() : 0;
+  row.busy = !console() && (phase_ == Phase::Waiting || !at_rest());
+  row.fd = client_.native_handle();
   row.tls = tls_text(client_);
   row.application_name = application_name_;
   if (console()) {
@@ -62,6 +64,9 @@ std::optional<admin::ConnectionRow> Session::server_row(admin::WallTime now) con
   row.connect_time = wall_time(server_->opened_at, now);
   row.request_time = relay_ ? wall_time(relay_->last_activity(), now) : row.connect_time;
   row.link = id().value();
+  row.busy = !at_rest();
+  row.close_needed = close_needed();
+  row.fd = server_->stream.native_handle();
   row.remote_pid = server_->process_id;
   row.tls = tls_text(server_->stream);
   row.application_name = application_name_;

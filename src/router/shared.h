@@ -11,6 +11,7 @@
 #include "router/admission.h"
 #include "router/call_collector.h"
 #include "router/client_legs.h"
+#include "router/database_gates.h"
 #include "router/directory.h"
 #include "router/ids.h"
 #include "router/server_pool.h"
@@ -30,6 +31,7 @@ struct Shared {
   ServerPool pool;
   Directory& directory;
   ClientLegs client_legs;
+  DatabaseGates gates;
   std::vector<std::unique_ptr<Worker>> workers;
   std::function<void(ServerId, std::string reason)> server_failed;  // a passive mark for the health checks
   CallCollector::Deliver calls_finished;                            // to the table of traces

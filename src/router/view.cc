@@ -106,31 +106,6 @@ void View::kill_client(std::uint64_t id, CommandDone done) {
   }
 }
 
-void View::kill_database(std::optional<std::string> database, CommandDone done) {
-  const auto& workers = router_.shared().workers;
-  const auto& listed = router_.snapshot()->config->databases;
-  const bool known = !database || std::any_of(listed.begin(), listed.end(),
-                                              [&](const auto& entry) { return entry.name == *database; });
-  auto missing = std::make_shared<std::atomic<std::size_t>>(workers.size());
-  auto found = std::make_shared<std::atomic<bool>>(known);
-  for (const auto& worker : workers) {
-    worker->end_sessions(
-        [database, found](const Session& s) {
-          const bool meant = !s.console() && s.logged_in() && (!database || s.tag().database == *database);
-          if (meant) found->store(true, std::memory_order_relaxed);
-          return meant;
-        },
-        killed(), telemetry::CloseReason::Killed);
-    // Behind it on the same thread.
-    asio::post(worker->context(), [home = home_, database, missing, found, done] {
-      if (missing->fetch_sub(1, std::memory_order_acq_rel) > 1) return;
-      asio::post(home, [database, done, hit = found->load(std::memory_order_relaxed)] {
-        done(hit ? CommandResult{} : not_found("there is no database \"" + *database + "\""));
-      });
-    });
-  }
-}
-
 void View::shutdown(admin::ShutdownMode mode, CommandDone done) {
   router_.request_shutdown(mode);
   done({});

@@ -23,10 +23,19 @@ class View final : public admin::RouterView {
   void reload(CommandDone done) override;
   void set_draining(std::string replica, admin::Draining draining, CommandDone done) override;
   void kill_client(std::uint64_t id, CommandDone done) override;
-  void kill_database(std::optional<std::string> database, CommandDone done) override;
+  void pause(DatabaseName database, CommandDone done) override;
+  void resume(DatabaseName database, CommandDone done) override;
+  void kill_database(DatabaseName database, CommandDone done) override;
+  void reconnect(DatabaseName database, CommandDone done) override;
+  void wait_close(DatabaseName database, CommandDone done) override;
+  void set_availability(std::string database, admin::Availability availability, CommandDone done) override;
+  void set_option(std::string key, std::string value, CommandDone done) override;
   void shutdown(admin::ShutdownMode mode, CommandDone done) override;
 
  private:
+  bool knows(const DatabaseName& database, const CommandDone& done) const;
+  void drop_idle(const DatabaseName& database);
+
   Router& router_;
   asio::any_io_executor home_;
 };

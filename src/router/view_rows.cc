@@ -1,9 +1,12 @@
 #include "router/view_rows.h"
 
 #include <algorithm>
+#include <fstream>
 #include <iterator>
 #include <map>
 #include <utility>
+
+#include <unistd.h>
 
 #include "config/match.h"
 #include "config/print.h"
@@ -11,6 +14,7 @@
 #include "router/cluster_rows.h"
 #include "router/profile_contents.h"
 #include "router/router.h"
+#include "router/stats_period.h"
 
 namespace sluice::router {
 namespace {
@@ -183,6 +187,7 @@ std::vector<admin::ConnectionRow> idle_rows(const Snapshot& snapshot,
     const auto age = std::chrono::steady_clock::now() - i.opened_at;
     row.connect_time = std::chrono::system_clock::now() - micros(age);
     row.request_time = row.connect_time;
+    row.fd = i.fd;
     rows.push_back(std::move(row));
   }
   return rows;
@@ -314,6 +319,9 @@ std::vector<admin::DatabaseRow> database_rows(Router& router, const ConnectionRo
       row.port = server->second.target.port;
     }
     row.database = database.server_database.empty() ? database.name : database.server_database;
+    const DatabaseGates& gates = router.shared().gates;
+    row.paused = gates.paused(database.name);
+    row.disabled = gates.disabled(database.name);
     row.max_client_connections =
         database.max_sessions > 0 ? database.max_sessions : snapshot->options().max_db_client_connections;
     const auto mine = [&](const admin::ConnectionRow& c) {
@@ -353,22 +361,26 @@ std::vector<admin::ConfigRow> config_rows(Router& router) {
 }
 
 std::vector<admin::StatsRow> stats_rows(Router& router) {
-  std::vector<admin::StatsRow> rows;
-  for (const telemetry::DatabaseStats& stats : telemetry::database_stats(router.telemetry().read())) {
-    admin::StatsRow row;
-    row.database = stats.name;
-    row.total.server_assignment_count = stats.server_assignments;
-    row.total.xact_count = stats.transactions;
-    row.total.query_count = stats.queries;
-    row.total.bytes_received = stats.bytes_received;
-    row.total.bytes_sent = stats.bytes_sent;
-    row.total.xact_time_us = micros(stats.transaction_time).count();
-    row.total.query_time_us = micros(stats.query_time).count();
-    row.total.wait_time_us = micros(stats.wait_time).count();
-    row.total.client_login_count = stats.logins;
-    rows.push_back(std::move(row));
-  }
+  std::vector<admin::StatsRow> rows = total_rows(router.telemetry());
+  router.fill_averages(rows);
   return rows;
+}
+
+// Pages that the process has in memory: statm's second number.
+std::int64_t resident_pages() {
+  std::ifstream statm("/proc/self/statm");
+  std::int64_t size = 0, resident = 0;
+  statm >> size >> resident;
+  return statm ? resident : 0;
+}
+
+std::vector<admin::MemoryRow> memory_rows(Router& router, const ConnectionRows& connections) {
+  const auto count = [](std::size_t n) { return static_cast<std::int64_t>(n); };
+  const auto buffer_bytes = router.shared().workers.front()->buffers().buffer_bytes();
+  return {{"buffers", count(buffer_bytes), count(connections.buffers_lent), count(connections.buffers_free)},
+          {"sessions", sizeof(Session), count(connections.sessions), 0},
+          {"idle_servers", sizeof(ServerPool::Idle), count(router.shared().pool.size()), 0},
+          {"process_pages", sysconf(_SC_PAGESIZE), resident_pages(), 0}};
 }
 
 }  // namespace
@@ -377,16 +389,22 @@ void ConnectionRows::append(ConnectionRows more) {
   std::move(more.clients.begin(), more.clients.end(), std::back_inserter(clients));
   std::move(more.servers.begin(), more.servers.end(), std::back_inserter(servers));
   logging_in += more.logging_in;
+  sessions += more.sessions;
+  buffers_lent += more.buffers_lent;
+  buffers_free += more.buffers_free;
 }
 
 bool needs_connections(Part part) {
   return has(part, Part::Clients) || has(part, Part::Servers) || has(part, Part::Pools) ||
          has(part, Part::Lists) || has(part, Part::Databases) || has(part, Part::Users) ||
-         has(part, Part::Replicas);
+         has(part, Part::Replicas) || has(part, Part::Sockets) || has(part, Part::Memory);
 }
 
-ConnectionRows connection_rows(const Worker& worker, admin::WallTime now) {
+ConnectionRows connection_rows(Worker& worker, admin::WallTime now) {
   ConnectionRows rows;
+  rows.sessions = worker.sessions().size();
+  rows.buffers_lent = worker.buffers().lent();
+  rows.buffers_free = worker.buffers().free();
   for (const auto& [id, session] : worker.sessions()) {
     if (!session->logged_in()) {
       ++rows.logging_in;
@@ -421,8 +439,9 @@ admin::Snapshot make_snapshot_rows(Router& router, Part part, ConnectionRows con
   if (has(part, Part::Cluster))
     rows.cluster = cluster_rows(router.cluster_facts(), std::chrono::steady_clock::now());
   if (has(part, Part::State)) rows.state = router.state();
-  if (has(part, Part::Clients)) rows.clients = std::move(connections.clients);
-  if (has(part, Part::Servers)) {
+  if (has(part, Part::Memory)) rows.memory = memory_rows(router, connections);
+  if (has(part, Part::Clients) || has(part, Part::Sockets)) rows.clients = std::move(connections.clients);
+  if (has(part, Part::Servers) || has(part, Part::Sockets)) {
     rows.servers = std::move(connections.servers);
     auto kept = idle_rows(*router.snapshot(), idle);
     std::move(kept.begin(), kept.end(), std::back_inserter(rows.servers));

@@ -14,13 +14,15 @@ class Worker;
 struct ConnectionRows {
   std::vector<admin::ConnectionRow> clients, servers;
   std::size_t logging_in = 0;
+  std::size_t sessions = 0;  // of all kinds, whether logged in or not
+  std::size_t buffers_lent = 0, buffers_free = 0;
   void append(ConnectionRows more);
 };
 
 // Whether rows of these parts need the threads' connections.
 bool needs_connections(admin::Part part);
 // On the worker's thread.
-ConnectionRows connection_rows(const Worker& worker, admin::WallTime now);
+ConnectionRows connection_rows(Worker& worker, admin::WallTime now);
 // The parts asked for, from what is shared and from the gathered connections.
 admin::Snapshot make_snapshot_rows(Router& router, admin::Part part, ConnectionRows connections);
 

@@ -39,6 +39,7 @@ Worker::Worker(Shared& shared, unsigned index, SnapshotPtr snapshot, telemetry::
       work_(asio::make_work_guard(io_)),
       buffers_(snapshot_->options().pkt_buf),
       calls_(metrics, shared.calls_finished),
+      at_gate_(io_.get_executor()),
       tasks_(io_.get_executor()) {}
 
 Worker::~Worker() {
@@ -116,6 +117,10 @@ void Worker::stop_accepting() {
     for (auto& [name, listener] : listeners_)
       listener.close();
   });
+}
+
+void Worker::wake_at_gate() {
+  asio::post(io_, [this] { at_gate_.wake_all(); });
 }
 
 void Worker::end_sessions(std::function<bool(const Session&)> which, protocol::ErrorFields why,

@@ -19,6 +19,7 @@
 #include "net/task_group.h"
 #include "protocol/startup_packet.h"
 #include "router/call_collector.h"
+#include "router/database_gates.h"
 #include "router/leg_sampler.h"
 #include "router/session.h"
 #include "router/shared.h"
@@ -48,6 +49,8 @@ class Worker {
   // Any thread.
   void replace_snapshot(SnapshotPtr snapshot, telemetry::Extents extents);
   void stop_accepting();
+  // Lets sessions look again at the gate of their database.
+  void wake_at_gate();
   // Ends sessions: all, those of one database, or those on one server. Console sessions stay unless `all`.
   void end_sessions(std::function<bool(const Session&)> which, protocol::ErrorFields why,
                     telemetry::CloseReason cause);
@@ -76,6 +79,8 @@ class Worker {
   telemetry::ThreadMetrics& metrics() noexcept { return metrics_; }
   CallCollector& calls() noexcept { return calls_; }
   admin::RouterView& view() noexcept { return *view_; }
+  // Sessions whose database is paused.
+  WakeList& at_gate() noexcept { return at_gate_; }
   void add(Session& session);
   void remove(Session& session);
   // A process id that no session here has, and the session behind it from now on.
@@ -106,6 +111,7 @@ class Worker {
   std::unordered_map<std::uint64_t, Session*> sessions_;
   std::unordered_map<std::int32_t, Session*> by_process_id_;
   std::atomic<std::size_t> session_count_{0};
+  WakeList at_gate_;
   LegSampler leg_sampler_;
   std::uint64_t exhaustions_ = 0;  // of the listeners, as far as the log has them
   int cancels_running_ = 0;

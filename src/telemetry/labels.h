@@ -108,7 +108,7 @@ SLUICE_LABEL_ENUM(CloseReason, "reason", SLUICE_CLOSE_REASONS)
   V(HbaReject, "hba_reject") V(TlsRequired, "tls_required") \
   V(TlsFailed, "tls_failed") V(UnknownDatabase, "unknown_database") \
   V(ProtocolViolation, "protocol_violation") V(ClientDisconnect, "client_disconnect") \
-  V(Shutdown, "shutdown") V(Internal, "internal")
+  V(DatabaseDisabled, "database_disabled") V(Shutdown, "shutdown") V(Internal, "internal")
 SLUICE_LABEL_ENUM(RejectReason, "reason", SLUICE_REJECT_REASONS)
 
 #define SLUICE_LOGIN_METHODS(V) \

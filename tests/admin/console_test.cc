@@ -72,7 +72,14 @@ TEST(Console, SurvivesHostileText) {
                                                        {"DRAIN \"\"", "42601"},
                                                        {"SELECT", "0A000"},
                                                        {"SELECT * FROM t", "0A000"},
-                                                       {"PAUSE", "0A000"},
+                                                       {"SUSPEND", "0A000"},
+                                                       {"PAUSE a b", "42601"},
+                                                       {"DISABLE", "42601"},
+                                                       {"SET query_timeout", "42601"},
+                                                       {"SET query_timeout = ", "42601"},
+                                                       {"SET query_timeout 5", "42601"},
+                                                       {"SET = 5", "42601"},
+                                                       {"SET a = b c", "42601"},
                                                        {"SET", "42601"},
                                                        {"RELOAD now", "42601"},
                                                        {std::string(1'000'000, 'x'), "42601"},
@@ -111,6 +118,20 @@ TEST(Console, PassesCommandsToTheRouter) {
       {"UNDRAIN \"We ird\"", "undrain We ird"},
       {"KILL", "kill (all)"},
       {"KILL shop;", "kill shop"},
+      {"PAUSE", "pause (all)"},
+      {"pause shop", "pause shop"},
+      {"RESUME", "resume (all)"},
+      {"RESUME \"my shop\"", "resume my shop"},
+      {"DISABLE shop", "disable shop"},
+      {"ENABLE shop", "enable shop"},
+      {"RECONNECT", "reconnect (all)"},
+      {"RECONNECT shop", "reconnect shop"},
+      {"WAIT_CLOSE", "wait_close (all)"},
+      {"WAIT_CLOSE shop", "wait_close shop"},
+      {"SET query_timeout = 5", "set query_timeout 5"},
+      {"SET query_timeout TO '5min'", "set query_timeout 5min"},
+      {"SET admin_users = 'a, b'", "set admin_users a, b"},
+      {"set auth_user = ''", "set auth_user "},
       {"KILL_CLIENT 18446744073709551615", "kill_client 18446744073709551615"},
       {"RELOAD", "reload"},
       {"SHUTDOWN", "shutdown 0"},
@@ -135,7 +156,9 @@ TEST(Console, TellsNotesOfACommandAsNotices) {
 TEST(Console, LetsStatsUsersLookAndDoNothingElse) {
   ConsoleClient client(Privilege::Stats);
   for (const auto* sql :
-       {"KILL", "KILL shop", "KILL_CLIENT 1", "RELOAD", "SHUTDOWN", "DRAIN r0", "UNDRAIN r0"}) {
+       {"KILL", "KILL shop", "KILL_CLIENT 1", "RELOAD", "SHUTDOWN", "SHUTDOWN WAIT_FOR_CLIENTS", "DRAIN r0",
+        "UNDRAIN r0", "PAUSE", "PAUSE shop", "RESUME", "DISABLE shop", "ENABLE shop", "RECONNECT",
+        "WAIT_CLOSE", "SET query_timeout = 5"}) {
     const auto answers = client.ask(sql);
     ASSERT_EQ(types(answers), "EZ") << sql;
     EXPECT_EQ(answers[0].field('C'), "42501") << sql;
@@ -161,11 +184,13 @@ TEST(Console, AnswersWhatDriversSayOnTheirOwn) {
   EXPECT_EQ(client.ask("SELECT 42 AS answer")[0].columns()[0], "answer:20");
 }
 
-TEST(Console, WarnsWhereSetOfAnOptionHasNoEffect) {
+TEST(Console, TellsWhyAnOptionWasNotSet) {
   ConsoleClient client;
-  const auto answers = client.ask("SET max_client_conn = 5");
-  ASSERT_EQ(types(answers), "NCZ");
-  EXPECT_EQ(answers[0].field('S'), "WARNING");
+  client.router.result = {"55P02", "listen_port cannot be changed while the router runs", {}, "Restart.", {}};
+  const auto answers = client.ask("SET listen_port = 5");
+  ASSERT_EQ(types(answers), "EZ");
+  EXPECT_EQ(answers[0].field('C'), "55P02");
+  EXPECT_EQ(client.router.commands, std::vector<std::string>{"set listen_port 5"});
 }
 
 TEST(Console, KeepsTransactionStatusAsPostgreSqlDoes) {

@@ -32,8 +32,26 @@ class FakeRouterView final : public RouterView {
   void kill_client(std::uint64_t id, CommandDone done) override {
     command("kill_client " + std::to_string(id), std::move(done));
   }
-  void kill_database(std::optional<std::string> database, CommandDone done) override {
+  void pause(DatabaseName database, CommandDone done) override {
+    command("pause " + database.value_or("(all)"), std::move(done));
+  }
+  void resume(DatabaseName database, CommandDone done) override {
+    command("resume " + database.value_or("(all)"), std::move(done));
+  }
+  void kill_database(DatabaseName database, CommandDone done) override {
     command("kill " + database.value_or("(all)"), std::move(done));
+  }
+  void reconnect(DatabaseName database, CommandDone done) override {
+    command("reconnect " + database.value_or("(all)"), std::move(done));
+  }
+  void wait_close(DatabaseName database, CommandDone done) override {
+    command("wait_close " + database.value_or("(all)"), std::move(done));
+  }
+  void set_availability(std::string database, Availability availability, CommandDone done) override {
+    command((availability == Availability::Enabled ? "enable " : "disable ") + database, std::move(done));
+  }
+  void set_option(std::string key, std::string value, CommandDone done) override {
+    command("set " + key + " " + value, std::move(done));
   }
   void shutdown(ShutdownMode mode, CommandDone done) override {
     command("shutdown " + std::to_string(static_cast<int>(mode)), std::move(done));

@@ -74,6 +74,8 @@ def test_each_view_has_well_formed_rows(router, view):
 def test_any_input_is_answered_and_the_console_lives(router, text):
     with router.session("admin", "sluice") as client:
         answer = client.run(m.message("Q", text.replace(b"\0", b"") + b"\0"))
+        if text == b"kill":
+            client.run(Q("resume"))
         assert answer[-1].kind == "Z"
         assert m.kinds(client.run(Q("show version"))).endswith("C Z")
 
@@ -174,10 +176,12 @@ def test_kill_of_a_database_that_nobody_knows_is_an_error(router):
 
         assert state_of("kill nosuch") == "42704" == state_of("drain nosuch")
         assert state_of("kill app_read") is None, "it is configured"
+        assert state_of("resume app_read") is None, "KILL pauses"
         with router.session("postgres", "postgres") as client:
             assert client.value("select 1") == "1"
             assert state_of("kill postgres") is None, "a session has it, by the entry *"
             assert m.sqlstate(client.read_until("")[-2]) == "57P01"
+        assert state_of("resume postgres") is None
 
 
 def test_readyz_tells_draining_from_dead(make_router, base_config):
