@@ -50,8 +50,9 @@ class ServerStatements {
   const std::size_t statements_max_;
   Bytes replay_;        // the batch under way, while it might have to be sent again
   bool guard_ = false;  // the guard is prepared
-  std::uint64_t unnamed_owner_ =
-      0;        // the session whose unnamed statement is there, or that left none; 0: nobody
+  // The session whose unnamed statement is there, or that left none, and which one of it; 0: nobody.
+  std::uint64_t unnamed_owner_ = 0;
+  std::uint64_t unnamed_version_ = 0;
   Order used_;  // most recently used first
   std::unordered_map<const Statement*, Order::iterator> index_;
 };

@@ -220,6 +220,8 @@ class SessionTranslator {
   void remove_guard(Pieces& out);
   void make_room(const StatementPtr& statement, Pieces& out);
   void unnamed_gone() noexcept;
+  void claim_unnamed() noexcept;
+  void disown_unnamed() noexcept;
   std::uint32_t scope();
 
   // translate_sql.cc: what texts do to the session.
@@ -248,10 +250,11 @@ class SessionTranslator {
   void fail_batch();
   void on_ready(ByteView message, Pieces& to_client, Pieces& to_server);
   void give(ByteView message, Pieces& to_client);
-  Bytes in_clients_words(ByteView error, const RequestDetail* detail);
+  void give_parameters(Pieces& to_client);
+  Bytes in_clients_words(ByteView error, std::string_view guarded);
 
   // stale_plan.cc
-  bool begin_recording(const StatementPtr& statement, bool relied_on);
+  bool begin_recording(const Statement& statement, bool relied_on);
   void record(ByteView bytes);
   bool recover(ByteView error, Pieces& to_server);
   void forget_stale(ByteView error);
@@ -280,8 +283,9 @@ class SessionTranslator {
 
   ClientNames names_;
   Unnamed unnamed_;
-  bool unnamed_replaced_ = false;   // its text is one of ours, for its step's sake
-  bool unnamed_on_server_ = false;  // the server's unnamed statement, or its lack of one, is the client's
+  bool unnamed_replaced_ = false;      // its text is one of ours, for its step's sake
+  bool unnamed_on_server_ = false;     // the server's unnamed statement, or its lack of one, is the client's
+  std::uint64_t unnamed_version_ = 0;  // counts its changes
   bool large_unnamed_ = false;
   std::vector<Portal> portals_;          // those whose statement has a step that acts when it is executed
   ClientNames::Entry* bound_ = nullptr;  // what the last Bind was of
@@ -293,12 +297,14 @@ class SessionTranslator {
   Recovery recovery_ = Recovery::None;
   bool replay_relied_on_ = false;  // on a description of an earlier batch
   bool replay_describes_ = false;
-  StatementPtr replay_statement_;
+  const Statement* replay_statement_ = nullptr;  // among the server's while something is recorded
+  StatementPtr recovering_;
   Bytes replay_error_;
 
   MessageCursor backend_;
   Bytes backend_head_;  // of a message that came in pieces and is to be looked at
   bool backend_kept_ = false;
+  Bytes parameters_;  // a ParameterDescription that may have to be forgotten
   bool raw_backend_ = false;
   char status_ = 'I';
   bool failed_ = false;       // an error since the last ReadyForQuery

@@ -22,7 +22,8 @@ class StatementReader {
     if (count_ < kHeadTokens) head_[count_] = token;
     ++count_;
     look_at_call(token);
-    if (previous_.word("into") && temporary_place(token)) facts_->pins.add(PinReason::TemporaryTable);
+    if (previous_.word("into") && temporary_place(token) && may_select_into())
+      facts_->pins.add(PinReason::TemporaryTable);
     if (previous_.word("with") && token.word("hold")) with_hold_ = true;
     if (temporary_schema(token)) temporary_schema_ = true;
     previous_ = token;
@@ -41,6 +42,12 @@ class StatementReader {
     if (token.kind != SqlTokenKind::Word && token.kind != SqlTokenKind::Name) return false;
     if (token.text.size() < 7 || token.text.size() > 80) return false;
     return token.identifier().starts_with("pg_temp");
+  }
+  // INSERT INTO and MERGE INTO take a table that may well be called temp.
+  bool may_select_into() const {
+    const SqlToken& first = head_[0];
+    return first.symbol('(') || first.word("select") || first.word("with") || first.word("table") ||
+           first.word("values") || first.word("explain");
   }
   static bool temporary_place(const SqlToken& token) {
     return token.word("temp") || token.word("temporary") || temporary_schema(token);

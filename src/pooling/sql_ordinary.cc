@@ -71,7 +71,8 @@ bool suspicious(std::string_view sql, std::size_t i) noexcept {
     case '&':  // U&"..." may spell any name
       return before == 'u' && after == '"';
     default:  // the o of INTO
-      return before == 't' && i > 2 && lower(sql[i - 2]) == 'n' && lower(sql[i - 3]) == 'i';
+      return before == 't' && i > 2 && lower(sql[i - 2]) == 'n' && lower(sql[i - 3]) == 'i' &&
+             !(after >= 'a' && after <= 'z') && !(after >= '0' && after <= '9') && after != '_';
   }
 }
 

@@ -32,11 +32,11 @@ Staleness staleness(ByteView error) noexcept {
 }  // namespace
 
 // True: the message about to be sent is the first that is recorded.
-bool SessionTranslator::begin_recording(const StatementPtr& statement, bool relied_on) {
+bool SessionTranslator::begin_recording(const Statement& statement, bool relied_on) {
   if (replay_state_ != Replay::Unspoilt || status_ != 'I') return false;
   server_->replay_.clear();
   replay_state_ = Replay::Recording;
-  replay_statement_ = statement;
+  replay_statement_ = &statement;
   replay_relied_on_ = relied_on;
   replay_describes_ = false;
   return true;
@@ -58,8 +58,8 @@ bool SessionTranslator::recover(ByteView error, Pieces& to_server) {
   const bool sync_sent = requests_.owes_ready();
   if (sync_sent != (replay_state_ == Replay::Recorded)) return false;
   if (frontend_.in_body() && body_ == Body::Forward) return false;
-  const Staleness found = staleness(error);
-  if (found == Staleness::None) return false;
+  ServerStatements::Entry* entry = server_->find(*replay_statement_);
+  if (entry == nullptr || staleness(error) == Staleness::None) return false;
 
   std::vector<RequestQueue::Entry> skipped;
   requests_.skip_to_sync(skipped);
@@ -68,7 +68,8 @@ bool SessionTranslator::recover(ByteView error, Pieces& to_server) {
     to_server.own_done();
     push(RequestKind::Sync);
   }
-  if (ServerStatements::Entry* entry = server_->find(*replay_statement_)) entry->stale = true;
+  entry->stale = true;
+  recovering_ = entry->statement;
   recovery_ = Recovery::AwaitsReady;
   replay_error_.assign(error.begin(), error.end());
   return true;
@@ -84,11 +85,12 @@ void SessionTranslator::forget_stale(ByteView error) {
 }
 
 void SessionTranslator::send_again(Pieces& to_server) {
-  make_room(replay_statement_, to_server);
-  send_parse(replay_statement_->name(), replay_statement_->body(), to_server);
-  server_->insert(replay_statement_);
+  const StatementPtr statement = std::move(recovering_);
+  make_room(statement, to_server);
+  send_parse(statement->name(), statement->body(), to_server);
+  server_->insert(statement);
   auto detail = std::make_unique<RequestDetail>();
-  detail->statement = replay_statement_;
+  detail->statement = statement;
   push(RequestKind::InjectedParse, std::move(detail));
 
   append(to_server.own(), server_->replay_);

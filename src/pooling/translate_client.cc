@@ -41,7 +41,8 @@ void SessionTranslator::attach(ServerStatements& statements, ServerSettings& set
   SLUICE_ASSERT(server_ == nullptr);
   server_ = &statements;
   server_settings_ = &settings;
-  unnamed_on_server_ = statements.unnamed_owner_ == session_;
+  unnamed_on_server_ =
+      statements.unnamed_owner_ == session_ && statements.unnamed_version_ == unnamed_version_;
 }
 
 void SessionTranslator::detach() {
@@ -52,9 +53,11 @@ void SessionTranslator::detach() {
   pending_listens_.clear();
   bound_ = nullptr;
   replay_statement_ = nullptr;
+  recovering_ = nullptr;
   replay_state_ = Replay::Unspoilt;
   recovery_ = Recovery::None;
   backend_ = MessageCursor();
+  parameters_.clear();
   backend_kept_ = raw_backend_ = skipping_ = copy_in_ = failed_ = rolled_back_ = large_unnamed_ = false;
   answered_ = false;
   swallowed_syncs_ = doubtful_syncs_ = 0;
@@ -172,16 +175,11 @@ bool SessionTranslator::process(const Message& message, Pieces& out) {
     return true;
   }
   if (copy_in_) {
-    if (type == 'S') {  // dropped by the COPY
-      ++swallowed_syncs_;
-      send(message, out);
-      return true;
-    }
-    copy_in_ = false;
-    if (type == 'c' || type == 'f') {
-      send(message, out);
-      return true;
-    }
+    // Sync is dropped by the COPY; what is no part of one ends the session, for the server to say.
+    if (type == 'S') ++swallowed_syncs_;
+    if (type == 'c' || type == 'f') copy_in_ = false;
+    send(message, out);
+    return true;
   }
   if (replay_state_ == Replay::Recorded) replay_state_ = Replay::Unspoilt;
   switch (type) {

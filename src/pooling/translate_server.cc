@@ -13,7 +13,7 @@ namespace {
 
 // Messages that are looked at as a whole.
 bool watched(char type) noexcept {
-  return std::string_view("123nsICEZSG").find(type) != std::string_view::npos;
+  return std::string_view("123nsICEZSGt").find(type) != std::string_view::npos;
 }
 
 bool completes(char type) noexcept {
@@ -49,6 +49,13 @@ void SessionTranslator::give(ByteView message, Pieces& to_client) {
   to_client.own_done();
 }
 
+void SessionTranslator::give_parameters(Pieces& to_client) {
+  if (parameters_.empty()) return;
+  append(to_client.own(), parameters_);
+  to_client.own_done();
+  parameters_.clear();
+}
+
 void SessionTranslator::on_server(ByteView bytes, Pieces& to_client, Pieces& to_server) {
   while (!bytes.empty()) {
     if (raw_backend_) return to_client.pass(bytes);
@@ -81,6 +88,7 @@ void SessionTranslator::on_server(ByteView bytes, Pieces& to_client, Pieces& to_
       if (!backend_.in_body()) on_backend_message(backend_head_, to_client, to_server);
       continue;
     }
+    give_parameters(to_client);
     if (in_one_piece) {
       to_client.pass(ByteView(start, MessageCursor::kHeaderBytes + piece.size()));
     } else {
@@ -120,7 +128,15 @@ void SessionTranslator::on_streamed(char type) {
 }
 
 void SessionTranslator::on_backend_message(ByteView message, Pieces& to_client, Pieces& to_server) {
-  switch (std::to_integer<char>(message[0])) {
+  const char type = std::to_integer<char>(message[0]);
+  if (type != 'E') give_parameters(to_client);
+  switch (type) {
+    case 't':
+      // A stale plan shows only behind it: it waits for what follows.
+      if (requests_.empty() || requests_.front().kind != RequestKind::Replayable)
+        return give(message, to_client);
+      parameters_.assign(message.begin(), message.end());
+      return;
     case 'E':
       return on_error(message, to_client, to_server);
     case 'Z':
@@ -180,21 +196,28 @@ void SessionTranslator::on_error(ByteView message, Pieces& to_client, Pieces& to
     failed_ = true;
     return give(message, to_client);
   }
-  if (recover(message, to_server)) return;
+  if (recover(message, to_server)) {
+    parameters_.clear();
+    return;
+  }
+  give_parameters(to_client);
   note_error();
   forget_stale(message);
   const RequestKind kind = requests_.front().kind;
   const RequestDetail* detail = requests_.front().detail.get();
+  const PinReason reason = detail != nullptr ? detail->reason : PinReason::Set;
+  const std::string guarded = detail != nullptr ? detail->name : std::string();
+  // First the names as they are after the error, then its words.
+  if (extended(kind)) fail_batch();
   if (kind == RequestKind::RefusedParse || kind == RequestKind::RefusedQuery) {
-    append(to_client.own(), refusal_error(detail->reason));
+    append(to_client.own(), refusal_error(reason));
     to_client.own_done();
   } else if (as_text(message).find(kNamePrefix) != std::string_view::npos) {
-    append(to_client.own(), in_clients_words(message, detail));
+    append(to_client.own(), in_clients_words(message, guarded));
     to_client.own_done();
   } else {
     give(message, to_client);
   }
-  if (extended(kind)) fail_batch();
 }
 
 // The server skips to the next Sync: what it has not answered was not done.
@@ -202,6 +225,7 @@ void SessionTranslator::fail_batch() {
   std::vector<RequestQueue::Entry> skipped;
   requests_.skip_to_sync(skipped);
   if (requests_.empty()) skipping_ = true;
+  bound_ = nullptr;
   for (auto entry = skipped.rbegin(); entry != skipped.rend(); ++entry)
     undo(*entry);
 }
@@ -234,7 +258,7 @@ void SessionTranslator::on_ready(ByteView message, Pieces& to_client, Pieces& to
 }
 
 // The router's names are replaced by the client's, field by field; a message that has none stays as it is.
-Bytes SessionTranslator::in_clients_words(ByteView error, const RequestDetail* detail) {
+Bytes SessionTranslator::in_clients_words(ByteView error, std::string_view guarded) {
   Bytes body;
   ByteReader in(body_of(error));
   while (const auto field = in.u8()) {
@@ -249,7 +273,7 @@ Bytes SessionTranslator::in_clients_words(ByteView error, const RequestDetail* d
       const std::size_t end = std::min(rest.find('"'), rest.size());
       const std::string_view ours = rest.substr(0, end);
       std::string_view theirs = ours;
-      if (ours == kGuardName && detail != nullptr) theirs = detail->name;
+      if (ours == kGuardName && !guarded.empty()) theirs = guarded;
       names_.for_each([&](std::string_view known, const ClientNames::Entry& entry) {
         if (entry.statement->name() == ours) theirs = known;
       });

@@ -193,9 +193,10 @@ void SessionTranslator::begin_step(const SqlStep& step, RequestDetail& detail, P
 
 void SessionTranslator::forget_all_names() {
   bound_ = nullptr;
+  replay_state_ = Replay::Spoilt;
   names_.clear();
   server_->forget_all();
-  if (unnamed_on_server_) server_->unnamed_owner_ = session_;
+  if (unnamed_on_server_) claim_unnamed();
 }
 
 // A CommandComplete of a Query (with detail when it has steps), or of an Execute with a step.
@@ -259,7 +260,7 @@ void SessionTranslator::undo(RequestQueue::Entry& entry) {
       else if (detail.statement)
         server_->erase(*detail.statement);
       else
-        unnamed_on_server_ = false;
+        disown_unnamed();
       return;
     case RequestKind::InjectedClose:
       if (detail.guard)
@@ -267,13 +268,12 @@ void SessionTranslator::undo(RequestQueue::Entry& entry) {
       else if (detail.statement)
         server_->restore({detail.statement, detail.was_stale});
       else
-        unnamed_on_server_ = false;
+        disown_unnamed();
       return;
     case RequestKind::NamedParse:
       server_->erase(*detail.statement);
       [[fallthrough]];
     case RequestKind::SharedParse:
-      bound_ = nullptr;
       names_.erase(detail.name);
       return;
     case RequestKind::NamedClose:

@@ -50,7 +50,8 @@ std::uint32_t SessionTranslator::scope() {
 bool SessionTranslator::on_parse(const Message& message, Pieces& out) {
   ByteReader in(message.body);
   const auto name = in.cstring();
-  if (name && !message.whole()) return on_large_parse(message, *name, PinReason::LargeStatement, out);
+  if (name && (!message.whole() || message.body_bytes > options_.statement_bytes_max))
+    return on_large_parse(message, *name, PinReason::LargeStatement, out);
   if (!name || !well_formed(in.rest())) {  // the server refuses it before it looks at the name
     send(message, out);
     push_plain();
@@ -69,7 +70,7 @@ bool SessionTranslator::on_unnamed_parse(const Message& message, ByteView body, 
     if (const auto reason = refusal(facts)) {
       ++counts_.client_parses;
       unnamed_gone();
-      unnamed_on_server_ = false;
+      disown_unnamed();
       refuse(RequestKind::RefusedParse, *reason, out);
       return true;
     }
@@ -91,9 +92,9 @@ bool SessionTranslator::on_unnamed_parse(const Message& message, ByteView body, 
     ++counts_.server_parses;
     send(message, out);
   }
-  unnamed_on_server_ = true;
   large_unnamed_ = false;
-  server_->unnamed_owner_ = session_;
+  ++unnamed_version_;
+  claim_unnamed();
   push_unnamed_parse();
   return true;
 }
@@ -210,7 +211,7 @@ bool SessionTranslator::on_bind(const Message& message, Pieces& out) {
     apply(entry->statement->facts(), false);
     add_portal(*portal, entry->statement->facts(), false);
   }
-  const bool first = begin_recording(entry->statement, entry->described);
+  const bool first = begin_recording(*entry->statement, entry->described);
   send_renamed(message, *name, entry->statement->name(), out);
   first ? push(RequestKind::Replayable) : push_plain();
   return true;
@@ -237,7 +238,7 @@ bool SessionTranslator::on_describe(const Message& message, Pieces& out) {
   ClientNames::Entry* entry = names_.find(*name);
   if (entry == nullptr) return send_foreign(message, *name, out);
   if (!provide(entry->statement, out)) return false;
-  const bool first = begin_recording(entry->statement, false);
+  const bool first = begin_recording(*entry->statement, false);
   entry->described = true;
   replay_describes_ = true;
   send_renamed(message, *name, entry->statement->name(), out);
@@ -335,16 +336,26 @@ bool SessionTranslator::provide_unnamed(Pieces& out) {
     send_close("", out);
     push(RequestKind::InjectedClose, detail_of("", nullptr));
   }
-  unnamed_on_server_ = true;
-  server_->unnamed_owner_ = session_;
+  claim_unnamed();
   return true;
 }
 
 void SessionTranslator::unnamed_gone() noexcept {
   unnamed_.present = false;
-  unnamed_on_server_ = true;
   large_unnamed_ = false;
+  ++unnamed_version_;
+  claim_unnamed();
+}
+
+void SessionTranslator::claim_unnamed() noexcept {
+  unnamed_on_server_ = true;
   server_->unnamed_owner_ = session_;
+  server_->unnamed_version_ = unnamed_version_;
+}
+
+void SessionTranslator::disown_unnamed() noexcept {
+  unnamed_on_server_ = false;
+  server_->unnamed_owner_ = 0;
 }
 
 void SessionTranslator::provide_guard(Pieces& out) {

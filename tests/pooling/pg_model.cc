@@ -12,7 +12,10 @@ constexpr std::size_t kFlushBytes = 8192;
 std::string trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(' ');
   if (begin == std::string_view::npos) return {};
-  return std::string(text.substr(begin, text.find_last_not_of(' ') - begin + 1));
+  std::string out(text.substr(begin, text.find_last_not_of(' ') - begin + 1));
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+  return out;
 }
 
 bool starts(std::string_view text, std::string_view with) {
@@ -202,8 +205,8 @@ void PgModel::describe(ByteReader in) {
     of = lookup(name);
     if (of == nullptr) return;
     if (status_ == 'E' && has_rows(of->sql)) return error("25P02", "current transaction is aborted");
-    if (stale(*of)) return;
     answer('t', std::string(1, static_cast<char>(of->parameters)));
+    if (stale(*of)) return;
   } else {
     const auto found = portals_.find(name);
     if (found == portals_.end()) return error("34000", "portal \"" + name + "\" does not exist");

@@ -1,3 +1,5 @@
+#include "pooling/settings.h"
+
 #include <gtest/gtest.h>
 
 #include "pooling/settings_machine.h"
@@ -52,6 +54,177 @@ TEST(SettingsMachine, FailsWhenSomethingFollowsOrNothingCame) {
   Bytes ready;
   protocol::append_ready_for_query(ready, 'I');
   EXPECT_EQ(run(empty, ready), SettingsMachine::Want::Failed);
+}
+
+using Values = std::vector<std::string>;
+using Parameters = std::vector<std::pair<std::string, std::string>>;
+
+class Settings : public testing::Test {
+ protected:
+  Settings() {
+    for (ServerSettings* server : {&one, &two}) {
+      server->on_report("server_version", "15.1");
+      server->on_report("in_hot_standby", server == &one ? "off" : "on");
+      server->on_report("TimeZone", "UTC");
+      server->on_report("application_name", "");
+      server->on_report("standard_conforming_strings", "on");
+    }
+  }
+  // What the router does each time the client gets a server; `values`: the row of its SELECT.
+  std::string give(ClientSettings& client, ServerSettings& server, const Values& values = {}) {
+    if (client.in_step(server)) return "in step";
+    std::string sql = client.sync_sql(server);
+    if (!sql.empty()) client.on_synced(server, values);
+    told.clear();
+    client.append_told(told, server);
+    EXPECT_TRUE(client.in_step(server));
+    return sql;
+  }
+  ClientSettings greeted(const Parameters& startup, const Values& values = {}) {
+    ClientSettings client(store, tracked, startup);
+    if (!client.sync_sql(one).empty()) client.on_synced(one, values);
+    client.greet(one);
+    return client;
+  }
+
+  SettingsStore store;
+  TrackedSettings tracked{std::vector<std::string>{"Search_Path", "statement_timeout"}};
+  ServerSettings one{store};
+  ServerSettings two{store};
+  Bytes told;
+};
+
+TEST_F(Settings, NothingIsRunForClientsThatAgree) {
+  ClientSettings a = greeted({});
+  ClientSettings b = greeted({});
+  EXPECT_EQ(give(a, one), "in step");
+  EXPECT_EQ(give(b, one), "in step");
+  EXPECT_EQ(give(a, two), "");
+  // Only what describes the server is told anew.
+  Bytes expected;
+  protocol::append_parameter_status(expected, "in_hot_standby", "on");
+  EXPECT_EQ(told, expected);
+  EXPECT_EQ(a.wanted(), b.wanted());
+}
+
+TEST_F(Settings, ReportedOnesFollowTheClient) {
+  ClientSettings a = greeted({});
+  a.on_report(one, "TimeZone", "Europe/Rome");
+  a.on_report(one, "application_name", "it's a\\b");
+  EXPECT_TRUE(a.on_set("timezone"));
+  EXPECT_EQ(a.read_sql(), "");
+  a.on_hand_back(one);
+  EXPECT_EQ(give(a, one), "in step");
+  EXPECT_EQ(give(a, two, {"it's a\\b", "Europe/Rome"}),
+            "SELECT pg_catalog.set_config('application_name', E'it''s a\\\\b', false), "
+            "pg_catalog.set_config('TimeZone', 'Europe/Rome', false)");
+  ClientSettings b(store, tracked, {});
+  ServerSettings fresh(store);
+  for (const Setting& setting : *two.current())
+    if (setting.reported)
+      fresh.on_report(setting.name, setting.key == "timezone"           ? "UTC"
+                                    : setting.key == "application_name" ? ""
+                                                                        : setting.value);
+  b.greet(fresh);
+  EXPECT_EQ(
+      give(b, two, {"", "UTC"}),
+      "SELECT pg_catalog.set_config('application_name', '', false), pg_catalog.set_config('TimeZone', 'UTC', "
+      "false)");
+  EXPECT_EQ(give(b, two), "in step");
+}
+
+TEST_F(Settings, StartupValuesAreAskedForInTheServersSpelling) {
+  ClientSettings a(store, tracked, Parameters{{"timezone", "utc"}, {"search_path", "s, public"}});
+  EXPECT_EQ(
+      a.sync_sql(one),
+      "SELECT pg_catalog.set_config('search_path', 's, public', false), pg_catalog.set_config('timezone', "
+      "'utc', false)");
+  a.on_synced(one, Values{"s, public", "UTC"});
+  a.greet(one);
+  EXPECT_EQ(give(a, one), "in step");
+  EXPECT_EQ(give(a, two, {"s, public"}), "SELECT pg_catalog.set_config('search_path', 's, public', false)");
+  EXPECT_TRUE(a.follows("search_path"));
+}
+
+TEST_F(Settings, UnreportedOnesAreReadBackAndLeaveWithTheClient) {
+  ClientSettings a = greeted({});
+  ClientSettings b = greeted({});
+  EXPECT_TRUE(a.on_set("search_path"));
+  EXPECT_TRUE(a.on_set("search_path"));
+  EXPECT_TRUE(a.on_set("role"));
+  EXPECT_FALSE(a.on_set("work_mem"));
+  EXPECT_EQ(
+      a.read_sql(),
+      "SELECT pg_catalog.current_setting('search_path', true), pg_catalog.current_setting('role', true)");
+  a.on_read(one, Values{"\"$user\", x", "boss"});
+  a.on_hand_back(one);
+  EXPECT_EQ(a.read_sql(), "");
+  EXPECT_EQ(give(a, one), "in step");
+  // The role goes first, so that the rest may be set.
+  EXPECT_EQ(give(b, one, {"none", "default path", "none"}),
+            "SELECT pg_catalog.set_config('role', 'none', false), pg_catalog.set_config('search_path', NULL, "
+            "false), "
+            "pg_catalog.set_config('role', NULL, false)");
+  EXPECT_EQ(
+      give(a, one, {"\"$user\", x", "boss"}),
+      "SELECT pg_catalog.set_config('search_path', '\"$user\", x', false), pg_catalog.set_config('role', "
+      "'boss', false)");
+}
+
+TEST_F(Settings, ResetReturnsToTheStartupValue) {
+  ClientSettings a = greeted({{"TimeZone", "Asia/Tokyo"}, {"search_path", "s"}}, {"s", "Asia/Tokyo"});
+  one.on_report("TimeZone", "Asia/Tokyo");
+  a.greet(one);
+  a.on_report(one, "TimeZone", "Europe/Rome");
+  a.on_hand_back(one);
+  EXPECT_TRUE(a.on_reset("timezone"));
+  a.on_report(one, "TimeZone", "UTC");
+  a.on_hand_back(one);
+  EXPECT_FALSE(a.in_step(one));
+  EXPECT_EQ(a.sync_sql(one), "SELECT pg_catalog.set_config('TimeZone', 'Asia/Tokyo', false)");
+  a.on_synced(one, Values{"Asia/Tokyo"});
+  // One that was rolled back has changed nothing.
+  a.on_report(one, "TimeZone", "Europe/Rome");
+  a.on_hand_back(one);
+  EXPECT_TRUE(a.on_reset("timezone"));
+  a.on_report(one, "TimeZone", "UTC");
+  a.on_report(one, "TimeZone", "Europe/Rome");
+  a.on_hand_back(one);
+  EXPECT_EQ(give(a, one), "in step");
+}
+
+TEST_F(Settings, ResetAllReadsWhatIsNotReported) {
+  ClientSettings a = greeted({{"search_path", "s"}}, {"s"});
+  EXPECT_TRUE(a.on_set("statement_timeout"));
+  a.on_read(one, Values{"5s"});
+  a.on_hand_back(one);
+  a.on_reset_all(one);
+  EXPECT_EQ(a.read_sql(),
+            "SELECT pg_catalog.current_setting('search_path', true), "
+            "pg_catalog.current_setting('statement_timeout', "
+            "true)");
+  a.on_read(one, Values{"public", "0"});
+  a.on_hand_back(one);
+  EXPECT_EQ(a.sync_sql(one), "SELECT pg_catalog.set_config('search_path', 's', false)");
+}
+
+TEST_F(Settings, AreBoundedAndTellScopesApart) {
+  const TrackedSettings all(std::vector<std::string>{"*"});
+  ClientSettings a(store, all, {});
+  a.greet(one);
+  std::size_t followed = 0;
+  for (int i = 0; i < 1000; ++i)
+    followed += a.on_set("x.s" + std::to_string(i)) ? 1 : 0;
+  EXPECT_EQ(followed, ClientSettings::kFollowedMax);
+  ClientSettings b = greeted({});
+  const std::string scope = b.parse_scope();
+  b.on_report(one, "application_name", "z");
+  EXPECT_EQ(b.parse_scope(), scope);
+  b.on_report(one, "TimeZone", "Asia/Tokyo");
+  EXPECT_NE(b.parse_scope(), scope);
+  EXPECT_EQ(b.backslash(), Backslash::Literal);
+  b.on_report(one, "standard_conforming_strings", "off");
+  EXPECT_EQ(b.backslash(), Backslash::Escape);
 }
 
 }  // namespace
