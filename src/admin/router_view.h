@@ -119,6 +119,8 @@ struct ConnectionRow {
   std::string application_name;  //
   std::int64_t prepared_statements = 0;
   std::string priority_class, host, replica;
+  std::string pool_mode = "session";
+  std::string pinned;                    // why it stays on its server in transaction mode
 };
 
 // A pool in PgBouncer's sense: the sessions and server connections of one (database, user).
@@ -219,6 +221,7 @@ struct DatabaseRow {
   std::int64_t port = 0;
   std::string database;  // its name on the server
   std::string target;    // "replicas" or "primary"
+  std::string pool_mode = "session";
   std::int64_t current_connections = 0;
   std::int64_t max_client_connections = 0;  // 0: no limit
   std::int64_t current_client_connections = 0;

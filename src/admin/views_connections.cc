@@ -86,7 +86,8 @@ std::vector<SocketColumn> own_columns() {
   using R = ConnectionRow;
   return {member<&R::priority_class>("class", "Priority class."),
           member<&R::host>("host", "Compute host it came from."),
-          member<&R::replica>("replica", "Replica it is assigned to.")};
+          member<&R::replica>("replica", "Replica it is assigned to."),
+          member<&R::pinned>("pinned", "Why it stays on its server between transactions.")};
 }
 
 // Positions in PgBouncer's buffers. A session here holds one only while bytes pass through.

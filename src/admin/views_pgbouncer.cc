@@ -33,7 +33,7 @@ View databases_view() {
        column<&Db::port>("port"), column<&Db::database>("database", "Its name on the server."),
        fixed<Db>("force_user", Cell{}), fixed<Db>("pool_size", std::int64_t{0}),
        fixed<Db>("min_pool_size", std::int64_t{0}), fixed<Db>("reserve_pool_size", std::int64_t{0}),
-       fixed<Db>("server_lifetime", Cell{}), fixed<Db>("pool_mode", std::string("session")),
+       fixed<Db>("server_lifetime", Cell{}), column<&Db::pool_mode>("pool_mode"),
        fixed<Db>("load_balance_hosts", Cell{}), fixed<Db>("max_connections", std::int64_t{0}),
        column<&Db::current_connections>("current_connections", "Server connections."),
        column<&Db::max_client_connections>("max_client_connections", "0: no limit."),

@@ -22,6 +22,8 @@ enum class TlsUse { Any, Required, Off };
 enum class Target { Replicas, Primary };
 // How long a client keeps a server connection. Inherited: as the more general place says.
 enum class PoolMode { Session, Transaction };
+enum class Isolation { Default, Strict };
+enum class OnPin { Pin, Refuse };
 enum class PoolModeOf { Inherited, Session, Transaction };
 enum class NoReplica { Refuse, Wait };
 enum class Discover { Off, Dns };
@@ -81,6 +83,16 @@ template <>
 struct EnumWords<PoolMode> {
   static constexpr std::array words = {Words<PoolMode>{"session", PoolMode::Session},
                                        Words<PoolMode>{"transaction", PoolMode::Transaction}};
+};
+template <>
+struct EnumWords<Isolation> {
+  static constexpr std::array words = {Words<Isolation>{"default", Isolation::Default},
+                                       Words<Isolation>{"strict", Isolation::Strict}};
+};
+template <>
+struct EnumWords<OnPin> {
+  static constexpr std::array words = {Words<OnPin>{"pin", OnPin::Pin},
+                                       Words<OnPin>{"refuse", OnPin::Refuse}};
 };
 template <>
 struct EnumWords<PoolModeOf> {

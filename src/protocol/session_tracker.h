@@ -88,6 +88,8 @@ class SessionTracker {
     if (outstanding_.empty() || copy_ == Copy::Both) return std::nullopt;
     return owed_since_;
   }
+  // The server reads COPY data and has not been given their end.
+  bool copy_in() const noexcept { return copy_ == Copy::In; }
   // Of the last ReadyForQuery: I idle (also before the first), T in a transaction block, E in a failed one.
   char transaction_status() const noexcept { return status_; }
   // Nothing owed or in doubt, both directions between messages, no COPY, neither side broken: a ResetMachine

@@ -135,6 +135,13 @@ SLUICE_LABEL_ENUM(CancelResult, "result", SLUICE_CANCEL_RESULTS)
   V(Clean, "clean") V(Failed, "failed") V(Timeout, "timeout")
 SLUICE_LABEL_ENUM(ResetResult, "result", SLUICE_RESET_RESULTS)
 
+// Why a session in transaction mode stays on its server: pooling::PinReason, in its order.
+#define SLUICE_PIN_REASONS(V) \
+  V(TemporaryTable, "temporary_table") V(AdvisoryLock, "advisory_lock") V(HoldCursor, "hold_cursor") \
+  V(Prepare, "prepare") V(Load, "load") V(Set, "set") V(Listen, "listen") \
+  V(LargeStatement, "large_statement") V(ManyStatements, "many_statements") V(LargeQuery, "large_query")
+SLUICE_LABEL_ENUM(PinReason, "reason", SLUICE_PIN_REASONS)
+
 #define SLUICE_LOOKUP_RESULTS(V) \
   V(Hit, "hit") V(NegativeHit, "negative_hit") V(Found, "found") \
   V(NotFound, "not_found") V(Failed, "failed")
