@@ -120,7 +120,7 @@ struct ConnectionRow {
   std::int64_t prepared_statements = 0;
   std::string priority_class, host, replica;
   std::string pool_mode = "session";
-  std::string pinned;                    // why it stays on its server in transaction mode
+  std::string pinned;  // why it stays on its server in transaction mode
 };
 
 // A pool in PgBouncer's sense: the sessions and server connections of one (database, user).

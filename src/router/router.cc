@@ -173,7 +173,7 @@ void Router::server_changed(const cluster::ServerHealth& health) {
       health.role == cluster::ServerRole::Primary || !replica ? kPrimary : ServerId(replica->value());
   if (server != kPrimary) admission_->set_up(*replica, health.status.up);
   if (health.status.up) return;
-  shared_->pool.drop(server);
+  shared_->drop_servers(server);
   if (!is_unreachable(health.probed.reason)) return;
   // Whoever waits for a server that answers nothing any more would wait for ever.
   const auto on_server = [server](const Session& session) { return session.on_server(server); };

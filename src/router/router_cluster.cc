@@ -207,7 +207,7 @@ void Router::leave_primary(protocol::ErrorFields why, telemetry::CloseReason cau
   log::warning("sessions on the former primary end",
                {{"server", last_primary_ ? last_primary_->name : ""}, {"reason", why.message}});
   last_primary_.reset();
-  shared_->pool.drop(kPrimary);
+  shared_->drop_servers(kPrimary);
   for (const auto& worker : shared_->workers)
     worker->end_sessions([](const Session& session) { return session.on_server(kPrimary); }, why, cause);
 }

@@ -159,7 +159,11 @@ asio::awaitable<std::optional<ErrorFields>> Session::place(const ClientIdentity&
   entered_ = true;
   const Clock::time_point give_up_at = Clock::now() + snapshot_->options().query_wait_timeout;
   std::optional<ErrorFields> refusal = co_await pass_gate(give_up_at);
-  if (!refusal && classified.primary) {
+  if (!refusal && identity.startup.replication == protocol::Replication::Off &&
+      config::pool_mode_of(*snapshot_->config, *classified.database, tag_.user) ==
+          config::PoolMode::Transaction) {
+    refusal = co_await begin_transactions(identity, classified, give_up_at);
+  } else if (!refusal && classified.primary) {
     refusal = co_await connect_primary(identity, classified.server_database, give_up_at);
   } else if (!refusal) {
     refusal = co_await assign(identity, classified.server_database, give_up_at);
@@ -185,6 +189,7 @@ asio::awaitable<void> Session::leave(RelayEnd end) {
 asio::awaitable<RelayEnd> Session::relay(Bytes unread) {
   phase_ = Phase::Relaying;
   tracker_.emplace();
+  if (transactions_) co_return co_await relay_transactions(std::move(unread));
   relay_.emplace(client_, server_->stream, *tracker_, worker_.buffers(), meter_, RelayRing{worker_.ring()});
   const RelayEnd end = co_await asio::async_initiate<const asio::use_awaitable_t<>, void(RelayEnd)>(
       [this](auto handler, const Bytes& first) {
@@ -215,21 +220,29 @@ void Session::stop(ErrorFields why, telemetry::CloseReason cause) {
       break;
     case Phase::Relaying:
       if (relay_) relay_->stop();
+      if (transactions_ && transactions_->relay() != nullptr) transactions_->relay()->stop();
       break;
   }
 }
 
 bool Session::at_rest() const {
   if (phase_ == Phase::Waiting) return true;
+  if (transactions_) return transactions_->relay() != nullptr && !transactions_->past_gate();
   return relay_ && tracker_->frontend_at_boundary() && !tracker_->owes_answer() &&
          tracker_->transaction_status() == 'I';
 }
 
 void Session::tick(Clock::time_point now) {
-  if (!relay_) return;
+  TransactionRelay* const transactions = transactions_ ? transactions_->relay() : nullptr;
+  if (!relay_ && transactions == nullptr) return;
   meter_.flush();
   if (stop_reason_) return;
-  relay_->tick(now);
+  if (transactions != nullptr) {
+    transactions_->tick(now);
+    transactions->tick(now);
+  } else {
+    relay_->tick(now);
+  }
   enforce_time_limits(now);
 }
 
@@ -238,26 +251,41 @@ void Session::enforce_time_limits(Clock::time_point now) {
   const auto passed = [now](Clock::time_point since, std::chrono::seconds limit) {
     return limit.count() > 0 && now - since >= limit;
   };
-  if (relay_->client_stalled_since() != Clock::time_point::max() &&
-      passed(relay_->client_stalled_since(), options.write_stall_timeout))
+  const Clock::time_point stalled_since =
+      relay_ ? relay_->client_stalled_since() : transactions_->relay()->client_stalled_since();
+  if (stalled_since != Clock::time_point::max() && passed(stalled_since, options.write_stall_timeout))
     return stop(fatal("57P05", "the client took no bytes for too long (write_stall_timeout)"),
                 telemetry::CloseReason::WriteStallTimeout);
   if (const auto since = tracker_->work_since(); since && passed(*since, options.query_timeout))
     return stop(fatal("57014", "query_timeout"), telemetry::CloseReason::QueryTimeout);
-  if (tracker_->owes_answer()) return;
+  if (tracker_->owes_answer() || (transactions_ && transactions_->relay()->waiting_since())) return;
   if (tracker_->transaction_status() == 'I') {
-    if (passed(relay_->last_activity(), options.client_idle_timeout))
+    if (passed(last_activity(), options.client_idle_timeout))
       stop(fatal("57P05", "terminating connection due to client_idle_timeout"),
            telemetry::CloseReason::ClientIdleTimeout);
-  } else if (passed(relay_->last_activity(), options.idle_transaction_timeout)) {
+  } else if (passed(last_activity(), options.idle_transaction_timeout)) {
     stop(fatal("25P03", "terminating connection due to idle transaction timeout"),
          telemetry::CloseReason::IdleTransactionTimeout);
   }
 }
 
+Session::Clock::time_point Session::last_activity() const noexcept {
+  return relay_ ? relay_->last_activity() : transactions_->relay()->last_activity();
+}
+
+bool Session::on_server(ServerId server) const noexcept {
+  if (server_) return server_->server == server;
+  const PooledServer* const pooled = transactions_ ? transactions_->server() : nullptr;
+  return pooled != nullptr && pooled->connection().server == server;
+}
+
 asio::awaitable<void> Session::cancel(Bytes secret) {
   if (!same_secret(secret, secret_)) {
     worker_.metrics().count(metric::cancels_total, telemetry::CancelResult::UnknownKey);
+    co_return;
+  }
+  if (phase_ == Phase::Relaying && transactions_) {
+    co_await cancel_transaction();
     co_return;
   }
   if (phase_ != Phase::Relaying || !server_ || server_->secret.empty() || !tracker_->owes_answer()) {
@@ -284,6 +312,7 @@ telemetry::ServerLabel Session::server_label() const {
 
 void Session::begin_accounting(telemetry::DatabaseLabel database) {
   accounted_ = true;
+  opened_ = !transactions_;
   telemetry::ThreadMetrics& metrics = worker_.metrics();
   const telemetry::PoolLabel pool =
       granted_ ? telemetry::PoolLabel(granted_->pool) : telemetry::PoolLabel::primary();
@@ -291,9 +320,11 @@ void Session::begin_accounting(telemetry::DatabaseLabel database) {
   if (snapshot_->options().trace_comments)
     meter_.trace(worker_.calls(), {snapshot_->host_number(tag_.host), tag_.priority.value()},
                  snapshot_->options().trace_idle_timeout);
-  metrics.count(metric::sessions_opened_total, tag_.priority, server_label());
-  metrics.change(metric::sessions, 1, tag_.priority, server_label());
-  metrics.count(metric::server_assignments_total, database);
+  if (!transactions_) {
+    metrics.count(metric::sessions_opened_total, tag_.priority, server_label());
+    metrics.change(metric::sessions, 1, tag_.priority, server_label());
+    metrics.count(metric::server_assignments_total, database);
+  }
   metrics.count(metric::client_logins_total, database);
   metrics.record(metric::session_start_seconds, std::chrono::system_clock::now() - connected_at_,
                  tag_.priority);
@@ -302,8 +333,8 @@ void Session::begin_accounting(telemetry::DatabaseLabel database) {
 void Session::end_accounting(RelayEnd end) {
   meter_.flush();
   telemetry::ThreadMetrics& metrics = worker_.metrics();
-  metrics.change(metric::sessions, -1, tag_.priority, server_label());
-  metrics.count(metric::sessions_closed_total, close_reason(end));
+  if (!transactions_) metrics.change(metric::sessions, -1, tag_.priority, server_label());
+  if (opened_) metrics.count(metric::sessions_closed_total, close_reason(end));
 }
 
 telemetry::CloseReason Session::close_reason(RelayEnd end) const {
@@ -335,8 +366,10 @@ void Session::log_begin() {
                                {"class", snapshot_->class_name(tag_.priority)},
                                {"host", tag_.host},
                                {"peer", net::to_string(peer_)},
-                               {"server", server_snapshot_->server_name(server_->server)},
-                               {"outcome", granted_ ? policy::outcome_name(granted_->outcome) : "primary"}});
+                               {"server", server_name()},
+                               {"outcome", granted_        ? policy::outcome_name(granted_->outcome)
+                                           : transactions_ ? "transactions"
+                                                           : "primary"}});
 }
 
 }  // namespace sluice::router

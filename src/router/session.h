@@ -22,15 +22,18 @@
 #include "router/server_login.h"
 #include "router/session_meter.h"
 #include "router/snapshot.h"
+#include "router/transaction_session.h"
 
 namespace sluice::router {
 
 class Worker;
+struct Classified;
 
 // One client connection, from accept to its end: start-up and authentication, then a cancel, the console, or
 // a session on a server (classified, admitted, relayed, its server connection reset and kept). Lives and dies
-// on one thread, in the coroutine frame of run().
-class Session {
+// on one thread, in the coroutine frame of run(). In transaction mode it has no server connection of its own,
+// but a TransactionSession.
+class Session final : private TransactionSession::Owner {
  public:
   using Clock = std::chrono::steady_clock;
 
@@ -53,12 +56,14 @@ class Session {
   std::optional<net::TcpRoundTrip> take_round_trip();
   std::chrono::system_clock::duration age() const { return std::chrono::system_clock::now() - connected_at_; }
   // Has passed the gate of its database and not yet given up its server, or the right to one.
-  bool past_gate() const noexcept { return past_gate_; }
+  bool past_gate() const noexcept {
+    return past_gate_ && (!transactions_ || server_ || granted_ || transactions_->past_gate());
+  }
   // Its server connection will not serve another client, as things are now (RECONNECT, RELOAD, DRAIN).
   bool close_needed() const;
   // Nothing of the client's is under way: it can be ended without harm.
   bool at_rest() const;
-  bool on_server(ServerId server) const noexcept { return server_ && server_->server == server; }
+  bool on_server(ServerId server) const noexcept;
   bool console() const noexcept { return phase_ == Phase::Console; }
   bool logged_in() const noexcept { return phase_ != Phase::LoggingIn; }
   admin::ConnectionRow client_row(admin::WallTime now) const;
@@ -77,6 +82,14 @@ class Session {
   asio::awaitable<std::optional<protocol::ErrorFields>> place(const ClientIdentity& identity);
   asio::awaitable<std::optional<protocol::ErrorFields>> pass_gate(Clock::time_point give_up_at);
   asio::awaitable<void> leave(RelayEnd end);
+  // session_transactions.cc
+  asio::awaitable<std::optional<protocol::ErrorFields>> begin_transactions(const ClientIdentity& identity,
+                                                                           const Classified& classified,
+                                                                           Clock::time_point give_up_at);
+  void begin_accounting(telemetry::ServerLabel server, telemetry::PoolLabel pool) override;
+  void end_for_want_of_server(protocol::ErrorFields why) override;
+  asio::awaitable<RelayEnd> relay_transactions(Bytes unread);
+  asio::awaitable<void> cancel_transaction();
   // session_assign.cc
   asio::awaitable<std::optional<protocol::ErrorFields>> assign(const ClientIdentity& identity,
                                                                const std::string& database,
@@ -96,7 +109,10 @@ class Session {
   void log_end(RelayEnd end);
 
   asio::awaitable<RelayEnd> relay(Bytes unread);
+  Clock::time_point last_activity() const noexcept;
   void enforce_time_limits(Clock::time_point now);
+  const ServerConnection* connection() const noexcept;
+  std::string server_name() const;
   telemetry::ServerLabel server_label() const;
   void begin_accounting(telemetry::DatabaseLabel database);
   void end_accounting(RelayEnd end);
@@ -116,10 +132,12 @@ class Session {
   bool entered_ = false;  // counted by Admission::enter
   bool past_gate_ = false;
   bool accounted_ = false;  // counted in the metrics
+  bool opened_ = false;     // counted as one that was given a server
   std::optional<Admission::Granted> granted_;
   std::optional<ServerConnection> server_;
   std::optional<protocol::SessionTracker> tracker_;
   std::optional<Relay> relay_;
+  std::unique_ptr<TransactionSession> transactions_;
   Bytes unsent_;  // of the server's bytes, when the relay ended
   SessionMeter meter_;
   std::optional<protocol::ErrorFields> stop_reason_;

@@ -9,6 +9,7 @@
 
 #include "net/deadline.h"
 #include "protocol/backend_messages.h"
+#include "router/policy_counts.h"
 #include "router/random.h"
 #include "router/recycle.h"
 #include "router/server_login.h"
@@ -47,17 +48,6 @@ ErrorFields no_primary(const config::Config& config) {
 ErrorFields waited_too_long() {
   return {"FATAL", "57P03", "query_wait_timeout", "No server connection could be had in that time.",
           "Try again later; the operator finds the reason in the router's log."};
-}
-
-void count_changes(telemetry::ThreadMetrics& metrics, const std::vector<policy::RoleChange>& changes,
-                   policy::ClassId borrower) {
-  for (const policy::RoleChange& change : changes) {
-    if (change.kind == policy::ChangeKind::Borrow) {
-      metrics.count(metric::borrowings_total, borrower, telemetry::PoolLabel(change.from));
-    } else if (!change.from.is_mixed()) {
-      metrics.count(metric::returns_total, change.from.owner(), telemetry::PoolLabel(change.to));
-    }
-  }
 }
 
 telemetry::ConnectFailure connect_failure(ServerFailure::Kind kind) {
@@ -238,8 +228,12 @@ asio::awaitable<bool> Session::greet(ClientIdentity identity) {
   secret_.resize(identity.startup.minor_granted >= 2 ? kLongSecretBytes : kShortSecretBytes);
   random_bytes(secret_);
   Bytes message = std::move(identity.output);
-  server_->parameters->append_messages(message);
-  append(message, std::exchange(server_->notices, {}));
+  if (transactions_) {
+    transactions_->parameters()->append_messages(message);
+  } else {
+    server_->parameters->append_messages(message);
+    append(message, std::exchange(server_->notices, {}));
+  }
   protocol::append_backend_key_data(message, process_id_, secret_);
   protocol::append_ready_for_query(message, 'I');
   const net::IoOutcome sent = client_.try_write(message);

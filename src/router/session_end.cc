@@ -130,7 +130,9 @@ bool Session::wanted(const ServerConnection& connection) const {
 }
 
 bool Session::close_needed() const {
-  return server_ && !wanted(*server_);
+  if (server_) return !wanted(*server_);
+  const ServerConnection* const pooled = connection();
+  return pooled != nullptr && worker_.shared().gates.outdated(tag_.database, pooled->opened_at);
 }
 
 void Session::log_end(RelayEnd end) {
@@ -141,7 +143,7 @@ void Session::log_end(RelayEnd end) {
              {"user", tag_.user},
              {"database", tag_.database},
              {"class", snapshot_->class_name(tag_.priority)},
-             {"server", server_snapshot_->server_name(server_->server)},
+             {"server", server_name()},
              {"reason", stop_reason_ ? std::string_view(stop_reason_->message) : reason_of(end)},
              {"queries", meter_.queries()},
              {"seconds", lifetime.count()}});

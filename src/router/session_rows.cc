@@ -24,18 +24,27 @@ admin::ConnectionRow Session::client_row(admin::WallTime now) const {
   row.id = id().value();
   row.user = tag_.user;
   row.database = tag_.database;
-  row.state = phase_ == Phase::Waiting ? "waiting" : "active";
+  const TransactionRelay* const transactions = transactions_ ? transactions_->relay() : nullptr;
+  const auto waiting_since = transactions != nullptr ? transactions->waiting_since() : std::nullopt;
+  row.state = phase_ == Phase::Waiting || waiting_since ? "waiting" : "active";
   row.addr = peer_.is_unix ? "unix" : peer_.address;
   row.port = peer_.port;
   const net::SocketAddress local = net::local_address(client_.native_handle());
   row.local_addr = local.is_unix ? "unix" : local.address;
   row.local_port = local.port;
   row.connect_time = connected_at_;
-  row.request_time = relay_ ? wall_time(relay_->last_activity(), now) : connected_at_;
+  row.request_time = relay_ || transactions != nullptr ? wall_time(last_activity(), now) : connected_at_;
+  if (waiting_since) row.wait = std::chrono::duration_cast<admin::Micros>(Clock::now() - *waiting_since);
   if (phase_ == Phase::Waiting) row.wait = std::chrono::duration_cast<admin::Micros>(now - connected_at_);
-  row.link = server_ ? id().value() : 0;
   row.busy = !console() && (phase_ == Phase::Waiting || !at_rest());
   row.fd = client_.native_handle();
+  const ServerConnection* const server = connection();
+  row.link = server != nullptr ? id().value() : 0;
+  if (transactions_) {
+    row.pool_mode = "transaction";
+    row.prepared_statements = static_cast<std::int64_t>(transactions_->statement_count());
+    if (const auto reason = transactions_->pins().first()) row.pinned = pooling::name(*reason);
+  }
   row.tls = tls_text(client_);
   row.application_name = application_name_;
   if (console()) {
@@ -44,35 +53,49 @@ admin::ConnectionRow Session::client_row(admin::WallTime now) const {
   }
   row.priority_class = snapshot_->class_name(tag_.priority);
   row.host = tag_.host;
-  if (server_) row.replica = server_snapshot_->server_name(server_->server);
+  if (server != nullptr) row.replica = server_name();
   return row;
 }
 
+// The server's, as things are at the moment.
+const ServerConnection* Session::connection() const noexcept {
+  if (server_) return &*server_;
+  const PooledServer* const pooled = transactions_ ? transactions_->server() : nullptr;
+  return pooled != nullptr ? &pooled->connection() : nullptr;
+}
+
+std::string Session::server_name() const {
+  const ServerConnection* const server = connection();
+  if (server == nullptr) return "any";
+  return (server_ ? server_snapshot_ : worker_.snapshot())->server_name(server->server);
+}
+
 std::optional<admin::ConnectionRow> Session::server_row(admin::WallTime now) const {
-  if (!server_) return std::nullopt;
+  const ServerConnection* const server = connection();
+  if (server == nullptr) return std::nullopt;
   admin::ConnectionRow row;
   row.id = id().value();
   row.user = tag_.user;
   row.database = tag_.database;
   row.state = "active";
-  const net::SocketAddress peer = net::peer_address(server_->stream.native_handle());
+  const net::SocketAddress peer = net::peer_address(server->stream.native_handle());
   row.addr = peer.is_unix ? "unix" : peer.address;
   row.port = peer.port;
-  const net::SocketAddress local = net::local_address(server_->stream.native_handle());
+  const net::SocketAddress local = net::local_address(server->stream.native_handle());
   row.local_addr = local.is_unix ? "unix" : local.address;
   row.local_port = local.port;
-  row.connect_time = wall_time(server_->opened_at, now);
-  row.request_time = relay_ ? wall_time(relay_->last_activity(), now) : row.connect_time;
+  row.connect_time = wall_time(server->opened_at, now);
+  row.request_time = phase_ == Phase::Relaying ? wall_time(last_activity(), now) : row.connect_time;
   row.link = id().value();
   row.busy = !at_rest();
   row.close_needed = close_needed();
-  row.fd = server_->stream.native_handle();
-  row.remote_pid = server_->process_id;
-  row.tls = tls_text(server_->stream);
+  row.fd = server->stream.native_handle();
+  row.remote_pid = server->process_id;
+  row.tls = tls_text(server->stream);
   row.application_name = application_name_;
   row.priority_class = snapshot_->class_name(tag_.priority);
   row.host = tag_.host;
-  row.replica = server_snapshot_->server_name(server_->server);
+  row.replica = server_name();
   return row;
 }
 

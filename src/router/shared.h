@@ -27,6 +27,9 @@ struct Shared {
   Shared(Admission& table, Directory& users);
   ~Shared();
 
+  // Closes the idle connections to a server that is gone, draining, or elsewhere now, on all threads.
+  void drop_servers(ServerId server);
+
   Admission& admission;
   ServerPool pool;
   Directory& directory;

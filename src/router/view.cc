@@ -81,7 +81,7 @@ void View::set_draining(std::string replica, admin::Draining draining, CommandDo
   if (shared.admission.set_draining(replica, draining == admin::Draining::On)) {
     // A drained server is to be left alone, by idle connections as well.
     const auto id = shared.admission.find_replica(replica);
-    if (id && draining == admin::Draining::On) shared.pool.drop(ServerId(id->value()));
+    if (id && draining == admin::Draining::On) shared.drop_servers(ServerId(id->value()));
     return done({});
   }
   done(not_found("there is no replica \"" + replica + "\""));

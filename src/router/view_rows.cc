@@ -68,10 +68,10 @@ admin::Quantiles quantiles_of(const telemetry::HistogramReading& histogram) {
   return {at(0.5), at(0.95), at(0.99)};
 }
 
-std::vector<admin::ReplicaRow> replica_rows(Router& router, const ConnectionRows& connections) {
+std::vector<admin::ReplicaRow> replica_rows(Router& router, const ConnectionRows& connections,
+                                            const std::vector<ServerPool::IdleInfo>& idle) {
   const SnapshotPtr snapshot = router.snapshot();
   const policy::Snapshot pools = router.shared().admission.snapshot();
-  const auto idle = router.shared().pool.snapshot();
   const ClusterFacts facts = router.cluster_facts();
   std::vector<admin::ReplicaRow> rows;
   const auto common = [&](ServerId id, const std::string& name) {
@@ -158,6 +158,7 @@ std::vector<admin::PoolRow> pool_rows(const ConnectionRows& connections,
     } else {
       ++row.cl_active;
     }
+    row.pool_mode = client.pool_mode;
   }
   for (const admin::ConnectionRow& server : connections.servers)
     ++pool_of(server.database, server.user).sv_active;
@@ -318,6 +319,9 @@ std::vector<admin::DatabaseRow> database_rows(Router& router, const ConnectionRo
       row.host = server->second.target.host;
       row.port = server->second.target.port;
     }
+    const bool general = database.pool_mode == config::PoolModeOf::Inherited;
+    row.pool_mode =
+        general ? config::word_of(snapshot->options().pool_mode) : config::word_of(database.pool_mode);
     row.database = database.server_database.empty() ? database.name : database.server_database;
     const DatabaseGates& gates = router.shared().gates;
     row.paused = gates.paused(database.name);
@@ -388,6 +392,7 @@ std::vector<admin::MemoryRow> memory_rows(Router& router, const ConnectionRows& 
 void ConnectionRows::append(ConnectionRows more) {
   std::move(more.clients.begin(), more.clients.end(), std::back_inserter(clients));
   std::move(more.servers.begin(), more.servers.end(), std::back_inserter(servers));
+  std::move(more.idle.begin(), more.idle.end(), std::back_inserter(idle));
   logging_in += more.logging_in;
   sessions += more.sessions;
   buffers_lent += more.buffers_lent;
@@ -413,13 +418,15 @@ ConnectionRows connection_rows(Worker& worker, admin::WallTime now) {
     rows.clients.push_back(session->client_row(now));
     if (auto server = session->server_row(now)) rows.servers.push_back(*std::move(server));
   }
+  rows.idle = worker.transaction_pools().idle();
   return rows;
 }
 
 admin::Snapshot make_snapshot_rows(Router& router, Part part, ConnectionRows connections) {
   admin::Snapshot rows;
-  const auto idle = router.shared().pool.snapshot();
-  if (has(part, Part::Replicas)) rows.replicas = replica_rows(router, connections);
+  auto idle = router.shared().pool.snapshot();
+  std::move(connections.idle.begin(), connections.idle.end(), std::back_inserter(idle));
+  if (has(part, Part::Replicas)) rows.replicas = replica_rows(router, connections, idle);
   if (has(part, Part::Classes)) rows.classes = class_rows(router);
   if (has(part, Part::Hosts)) rows.hosts = host_rows(router);
   if (has(part, Part::Rtt)) rows.rtt = rtt_rows(router);

@@ -4,6 +4,7 @@
 
 #include "admin/router_view.h"
 #include "protocol/error_response.h"
+#include "router/server_pool.h"
 
 namespace sluice::router {
 
@@ -12,7 +13,8 @@ class Worker;
 
 // The clients and server connections of one thread, or of all.
 struct ConnectionRows {
-  std::vector<admin::ConnectionRow> clients, servers;
+  std::vector<admin::ConnectionRow> clients, servers;  // servers: those in use
+  std::vector<ServerPool::IdleInfo> idle;              // of the threads' own
   std::size_t logging_in = 0;
   std::size_t sessions = 0;  // of all kinds, whether logged in or not
   std::size_t buffers_lent = 0, buffers_free = 0;

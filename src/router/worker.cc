@@ -31,6 +31,12 @@ constexpr auto kWindUp = 5s;
 Shared::Shared(Admission& table, Directory& users) : admission(table), directory(users) {}
 Shared::~Shared() = default;
 
+void Shared::drop_servers(ServerId server) {
+  pool.drop(server);
+  for (const auto& worker : workers)
+    worker->drop_servers(server);
+}
+
 Worker::Worker(Shared& shared, unsigned index, SnapshotPtr snapshot, telemetry::ThreadMetrics& metrics)
     : shared_(shared),
       index_(index),
@@ -108,6 +114,7 @@ void Worker::run() {
 void Worker::replace_snapshot(SnapshotPtr snapshot, telemetry::Extents extents) {
   asio::post(io_, [this, snapshot = std::move(snapshot), extents]() mutable {
     metrics_.fit(extents);
+    transaction_pools_.replace_snapshot(*snapshot_, *snapshot);
     snapshot_ = std::move(snapshot);
   });
 }
@@ -121,6 +128,10 @@ void Worker::stop_accepting() {
 
 void Worker::wake_at_gate() {
   asio::post(io_, [this] { at_gate_.wake_all(); });
+}
+
+void Worker::drop_servers(ServerId server) {
+  asio::post(io_, [this, server] { transaction_pools_.drop(server); });
 }
 
 void Worker::end_sessions(std::function<bool(const Session&)> which, protocol::ErrorFields why,
@@ -161,6 +172,11 @@ asio::awaitable<void> Worker::wind_up() {
     for (const auto& [id, session] : sessions_)
       session->stop(why, telemetry::CloseReason::Shutdown);
     timer.expires_after(20ms);
+    co_await timer.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
+  }
+  transaction_pools_.close_all();
+  while (transaction_pools_.count() > 0 && std::chrono::steady_clock::now() < give_up_at) {
+    timer.expires_after(1ms);
     co_await timer.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
   }
   co_await tasks_.stop();
@@ -257,6 +273,7 @@ asio::awaitable<void> Worker::tick() {
       session->tick(now);
     if (const ClientLegs::Batch readings = leg_sampler_.tick(sessions_, now); !readings.empty())
       shared_.client_legs.add(readings);
+    transaction_pools_.tick(now);
     calls_.hand_over();
     if (++ticks % 2 == 0) buffers_.trim();
     report_exhaustion();

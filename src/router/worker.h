@@ -24,6 +24,7 @@
 #include "router/session.h"
 #include "router/shared.h"
 #include "router/snapshot.h"
+#include "router/transaction_pools.h"
 #include "telemetry/metrics.h"
 
 namespace sluice::router {
@@ -51,6 +52,8 @@ class Worker {
   void stop_accepting();
   // Lets sessions look again at the gate of their database.
   void wake_at_gate();
+  // Closes the idle server connections to a server that is gone, and those in use when they come back.
+  void drop_servers(ServerId server);
   // Ends sessions: all, those of one database, or those on one server. Console sessions stay unless `all`.
   void end_sessions(std::function<bool(const Session&)> which, protocol::ErrorFields why,
                     telemetry::CloseReason cause);
@@ -78,6 +81,8 @@ class Worker {
   net::Ring* ring() noexcept { return ring_.get(); }
   telemetry::ThreadMetrics& metrics() noexcept { return metrics_; }
   CallCollector& calls() noexcept { return calls_; }
+  TransactionPools& transaction_pools() noexcept { return transaction_pools_; }
+  const TransactionPools& transaction_pools() const noexcept { return transaction_pools_; }
   admin::RouterView& view() noexcept { return *view_; }
   // Sessions whose database is paused.
   WakeList& at_gate() noexcept { return at_gate_; }
@@ -118,6 +123,7 @@ class Worker {
   double cancel_tokens_ = 0;
   Session::Clock::time_point cancel_tokens_at_{};
   bool stopping_ = false;
+  TransactionPools transaction_pools_{*this};
   net::TaskGroup tasks_;
   std::thread thread_;
 };

@@ -70,7 +70,7 @@ SessionWorld::SessionWorld(std::string_view more_configuration, std::uint64_t se
   shared_->server_failed = [this](ServerId server, std::string) {
     failed_.push_back(worker_->snapshot()->server_name(server));
     if (server != kPrimary) admission_->set_up(policy::ReplicaId(server.value()), false);
-    shared_->pool.drop(server);
+    shared_->drop_servers(server);
   };
   shared_->workers.push_back(std::make_unique<Worker>(*shared_, 0U, snapshot, registry_->add_thread()));
   worker_ = shared_->workers.front().get();
@@ -135,9 +135,11 @@ void SessionWorld::expect_nothing_left() {
   EXPECT_EQ(admission_->session_count(), 0U);
   for (const policy::ReplicaSnapshot& replica : admission_->snapshot().replicas)
     EXPECT_EQ(replica.total_load, 0) << replica.name;
-  EXPECT_EQ(worker_->buffers().lent(), 0U);
+  const std::size_t pooled = worker_->transaction_pools().count();  // each is being read
+  EXPECT_EQ(worker_->transaction_pools().idle_count(), pooled);
+  EXPECT_EQ(worker_->buffers().lent(), pooled);
   EXPECT_EQ(shared_->unauthenticated.load(), 0U);
-  EXPECT_EQ(sim_.kernel().open_sockets(), shared_->pool.size());
+  EXPECT_EQ(sim_.kernel().open_sockets(), shared_->pool.size() + pooled);
   const telemetry::Reading now = reading();
   namespace metric = telemetry::metric;
   EXPECT_EQ(now.total(metric::sessions), 0);

@@ -75,7 +75,7 @@ class SessionWorld {
   const std::vector<std::string>& failed() const noexcept { return failed_; }
 
   // Once all clients are gone: no session, no load, no buffer, no unauthenticated connection is left, and no
-  // socket but those that the pool keeps.
+  // socket but those that the pools keep.
   void expect_nothing_left();
   // Ends the worker as the router does, and expects the same without a pool.
   void shut_down();

@@ -1,0 +1,147 @@
+#include "router/pooled_server.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "router/recycle.h"
+
+namespace sluice::router {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A connection that was idle for less than this has been looked at by the event loop just now.
+constexpr auto kFresh = 1ms;
+
+}  // namespace
+
+PooledServer::PooledServer(Owner& owner, ServerGroup& group, ServerConnection connection,
+                           net::PooledBuffer buffer, pooling::SettingsStore& settings_store,
+                           std::size_t statements_max)
+    : statements(statements_max),
+      settings(settings_store),
+      owner_(owner),
+      group_(group),
+      connection_(std::move(connection)),
+      buffer_(std::move(buffer)) {
+  for (const auto& [name, value] : connection_.parameters->entries())
+    settings.on_report(name, value);
+}
+
+void PooledServer::start() {
+  read_on();
+}
+
+void PooledServer::read_on() {
+  if (reading_ || closed_) return;
+  reading_ = true;
+  ++pending_;
+  connection_.stream.async_read_some(buffer_.span(),
+                                     [this](std::error_code ec, std::size_t count) { on_read(ec, count); });
+}
+
+// Its user may close it, or hand it on to another, while it is told: it stays alive until this returns.
+void PooledServer::on_read(std::error_code ec, std::size_t count) {
+  reading_ = false;
+  if (!closed_) {
+    const ByteView bytes(buffer_.span().data(), count);
+    ServerUser::Flow flow = ServerUser::Flow::ReadOn;
+    if (ec) {
+      flow = ServerUser::Flow::Stop;
+      if (user_ != nullptr) {
+        user_->on_server_end(ec);
+      } else if (cleaner_) {
+        cleaner_.reset();
+        owner_.on_cleaned(*this, false);
+      } else {
+        owner_.on_idle_end(*this);
+      }
+    } else if (user_ != nullptr) {
+      flow = user_->on_server_bytes(bytes);
+    } else if (cleaner_) {
+      on_cleaner_bytes(bytes);
+    } else {
+      on_idle_bytes(bytes);
+    }
+    if (flow == ServerUser::Flow::ReadOn) read_on();
+  }
+  --pending_;
+  let_go_if_possible();
+}
+
+// Changed settings, notices and notifications may come at any time; all else is the end.
+void PooledServer::on_idle_bytes(ByteView bytes) {
+  if (!unasked_) unasked_ = std::make_unique<protocol::FrameDecoder>(kUnaskedBytesMax);
+  const std::span<std::byte> room = unasked_->prepare(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), room.begin());
+  unasked_->commit(bytes.size());
+  ParameterSet::Entries changes;
+  Bytes notices;  // about things before the coming transaction
+  const Unasked state = take_unasked(*unasked_, changes, notices);
+  if (state == Unasked::Unfit) return owner_.on_idle_end(*this);
+  for (const auto& [name, value] : changes)
+    settings.on_report(name, value);
+  if (state == Unasked::None) unasked_.reset();
+}
+
+void PooledServer::clean(char status, std::string reset_query, Clock::time_point give_up_at) {
+  SLUICE_ASSERT(user_ == nullptr && !cleaner_ && !closed_);
+  cleaner_.emplace(Cleaner{protocol::ResetMachine(status, std::move(reset_query)), give_up_at});
+  ++pending_;
+  step_cleaner();
+  read_on();
+  --pending_;
+  let_go_if_possible();
+}
+
+void PooledServer::on_cleaner_bytes(ByteView bytes) {
+  const std::span<std::byte> room = cleaner_->machine.prepare(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), room.begin());
+  cleaner_->machine.commit(bytes.size());
+  step_cleaner();
+}
+
+void PooledServer::step_cleaner() {
+  const protocol::ResetMachine::Want want = cleaner_->machine.step();
+  bool clean = want == protocol::ResetMachine::Want::Done;
+  if (want == protocol::ResetMachine::Want::Read) {
+    const Bytes output = cleaner_->machine.take_output();
+    // A few bytes to a server that owes nothing: where they do not fit at once, something is wrong with it.
+    const net::IoOutcome sent = try_write(output);
+    if (output.empty() || (sent.status == net::IoStatus::Ok && sent.bytes == output.size())) return;
+    clean = false;
+  }
+  if (clean) {
+    statements.forget_all();
+    settings.forget_unreported();
+    for (const auto& [name, value] : cleaner_->machine.parameters())
+      settings.on_report(name, value);
+  }
+  cleaner_.reset();
+  owner_.on_cleaned(*this, clean);
+}
+
+bool PooledServer::fit_for_use(Clock::time_point now) {
+  if (closed_ || retired_ || cancels_ > 0 || cleaner_ || unasked_) return false;
+  return now - idle_since < kFresh || !connection_.stream.has_pending_or_eof();
+}
+
+void PooledServer::close() {
+  if (std::exchange(closed_, true)) return;
+  user_ = nullptr;
+  cleaner_.reset();
+  connection_.stream.close();
+  let_go_if_possible();
+}
+
+void PooledServer::cancel_ends() {
+  --cancels_;
+  let_go_if_possible();
+}
+
+void PooledServer::let_go_if_possible() {
+  if (closed_ && pending_ == 0 && cancels_ == 0) owner_.on_let_go(*this);
+}
+
+}  // namespace sluice::router

@@ -1,0 +1,312 @@
+#include "router/transaction_pools.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <asio/this_coro.hpp>
+
+#include "router/cancel.h"
+#include "router/server_request.h"
+#include "router/worker.h"
+#include "telemetry/log.h"
+
+namespace sluice::router {
+namespace {
+
+namespace metric = telemetry::metric;
+
+// Of statements that neither a client nor a server has any more.
+constexpr std::size_t kUnusedStatementBytesMax = std::size_t{4} << 20;
+
+telemetry::ServerLabel label_of(ServerId server) {
+  return server == kPrimary ? telemetry::ServerLabel::primary()
+                            : telemetry::ServerLabel(policy::ReplicaId(server.value()));
+}
+
+std::string key_of(const std::vector<ServerRequest>& ways) {
+  std::string key;
+  for (const ServerRequest& way : ways) {
+    for (const auto& [name, value] : way.parameters) {
+      key += name;
+      key += '\0';
+      key += value;
+      key += '\0';
+    }
+    key += '\0';
+  }
+  return key;
+}
+
+}  // namespace
+
+ServerGroup& TransactionPool::group(ServerId server) {
+  const auto found = groups_.find(server);
+  return found != groups_.end() ? found->second
+                                : groups_.emplace(server, ServerGroup{*this, server}).first->second;
+}
+
+PoolingRules::PoolingRules(const config::Options& options)
+    : tracked(options.track_extra_parameters), strict(options.isolation == config::Isolation::Strict) {
+  translator.on_pin = options.on_pin == config::OnPin::Pin ? pooling::TranslatorOptions::OnPin::Pin
+                                                           : pooling::TranslatorOptions::OnPin::Refuse;
+  translator.own_listener = false;
+}
+
+TransactionPools::TransactionPools(Worker& worker)
+    : worker_(worker),
+      rules_(std::make_shared<const PoolingRules>(worker.snapshot()->options())),
+      statement_store_(worker.index(), kUnusedStatementBytesMax) {}
+
+TransactionPools::~TransactionPools() = default;
+
+TransactionPool& TransactionPools::join(std::vector<ServerRequest> ways) {
+  std::string key = key_of(ways);
+  auto found = pools_.find(key);
+  if (found == pools_.end()) {
+    auto made = std::make_unique<TransactionPool>(key, std::move(ways));
+    found = pools_.emplace(std::move(key), std::move(made)).first;
+  } else {
+    found->second->ways_ = std::move(ways);  // the newest proof of who the user is
+  }
+  ++found->second->sessions_;
+  return *found->second;
+}
+
+void TransactionPools::leave(TransactionPool& pool) {
+  --pool.sessions_;
+  remove_if_unused(pool);
+}
+
+void TransactionPools::remove_if_unused(TransactionPool& pool) {
+  if (pool.sessions_ > 0 || pool.opening_ > 0) return;
+  for (const auto& [server, group] : pool.groups_)
+    if (group.count > 0) return;
+  pools_.erase(pools_.find(pool.key_));
+}
+
+PooledServer& TransactionPools::add(ServerGroup& group, ServerConnection connection) {
+  group.pool.parameters_ = connection.parameters;
+  connection.notices = {};
+  PooledServer::Owner& owner = *this;
+  auto made =
+      std::make_unique<PooledServer>(owner, group, std::move(connection), worker_.buffers().take(),
+                                     settings_store_, worker_.snapshot()->options().max_prepared_statements);
+  PooledServer& server = *made;
+  servers_.emplace(&server, std::move(made));
+  ++group.count;
+  server.start();
+  return server;
+}
+
+void TransactionPools::adopt(TransactionPool& pool, ServerConnection connection) {
+  ServerGroup& group = pool.group(connection.server);
+  give_back(add(group, std::move(connection)), Clock::now());
+}
+
+PooledServer* TransactionPools::take(TransactionPool& pool, ServerId server, Clock::time_point now) {
+  ServerGroup& group = pool.group(server);
+  for (std::size_t i = group.idle.size(); i-- > 0;) {
+    PooledServer* const candidate = group.idle[i];
+    // One that has something to say is left for the event loop to hear.
+    if (!candidate->fit_for_use(now)) continue;
+    group.idle.erase(group.idle.begin() + static_cast<std::ptrdiff_t>(i));
+    return candidate;
+  }
+  return nullptr;
+}
+
+void TransactionPools::open(TransactionPool& pool, ServerId server, ServerWaiter& waiter,
+                            Clock::time_point give_up_at) {
+  ServerGroup& group = pool.group(server);
+  group.waiters.push_back(&waiter);
+  ++pool.opening_;
+  if (!worker_.spawn("server", open_one(pool, group, give_up_at))) --pool.opening_;
+}
+
+void TransactionPools::forget(TransactionPool& pool, ServerId server, ServerWaiter& waiter) {
+  std::erase(pool.group(server).waiters, &waiter);
+}
+
+// On behalf of nobody in particular: whoever waits first gets it.
+asio::awaitable<void> TransactionPools::open_one(TransactionPool& pool, ServerGroup& group,
+                                                 Clock::time_point give_up_at) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  const SnapshotPtr snapshot = worker_.snapshot();
+  std::vector<ServerRequest> ways = pool.ways_;
+  std::optional<ServerFailure> failure;
+  for (ServerRequest& request : ways) {
+    request.server = group.server;
+    const std::string user = request.parameters[0].second;
+    const Clock::time_point began = Clock::now();
+    auto opened = co_await open_server_connection(snapshot, std::move(request), give_up_at);
+    if (auto* connection = std::get_if<ServerConnection>(&opened)) {
+      telemetry::ThreadMetrics& metrics = worker_.metrics();
+      metrics.count(metric::server_connections_opened_total, label_of(group.server));
+      metrics.record(metric::server_connect_seconds, Clock::now() - began, label_of(group.server));
+      failure.reset();
+      if (!closing_) give_back(add(group, std::move(*connection)), Clock::now());
+      break;
+    }
+    failure = std::get<ServerFailure>(std::move(opened));
+    note_failure(*failure, group.server, give_up_at, user);
+    if (failure->kind != ServerFailure::Kind::Unanswerable) break;
+  }
+  --pool.opening_;
+  if (failure && !group.waiters.empty()) {
+    ServerWaiter* const waiter = group.waiters.front();
+    group.waiters.pop_front();
+    waiter->server_failed(*failure);
+  }
+  remove_if_unused(pool);
+}
+
+void TransactionPools::note_failure(const ServerFailure& failure, ServerId server,
+                                    Clock::time_point give_up_at, const std::string& user) {
+  const telemetry::ConnectFailure what = failure.kind == ServerFailure::Kind::Unreachable
+                                             ? telemetry::ConnectFailure::Refused
+                                             : telemetry::ConnectFailure::Login;
+  worker_.metrics().count(metric::server_connection_failures_total, label_of(server), what);
+  log::warning(
+      "server connection failed",
+      {{"server", worker_.snapshot()->server_name(server)}, {"user", user}, {"reason", failure.reason}});
+  // One that was not given its whole time has not failed.
+  if (failure.kind == ServerFailure::Kind::Unreachable && Clock::now() < give_up_at)
+    worker_.shared().server_failed(server, failure.reason);
+  if (failure.kind == ServerFailure::Kind::Refused && failure.error.sqlstate == "28P01")
+    worker_.shared().directory.forget(user);
+}
+
+void TransactionPools::give_back(PooledServer& server, Clock::time_point now) {
+  server.set_user(nullptr);
+  server.idle_since = now;
+  if (server.retired() || closing_) return discard(server);
+  server.read_on();  // its user may have stopped it
+  ServerGroup& group = server.group();
+  if (!group.waiters.empty() && !server.being_cancelled()) {
+    ServerWaiter* const waiter = group.waiters.front();
+    group.waiters.pop_front();
+    return waiter->server_ready(server);
+  }
+  group.idle.push_back(&server);
+}
+
+void TransactionPools::give_back_open(PooledServer& server, char status) {
+  server.set_user(nullptr);
+  if (server.retired() || closing_) return discard(server);
+  server.clean(status, "DISCARD ALL", Clock::now() + worker_.snapshot()->options().server_reset_timeout);
+}
+
+void TransactionPools::abandon(PooledServer& server, bool running) {
+  server.set_user(nullptr);
+  server.retire();
+  if (!running || server.connection().secret.empty() || closing_) return discard(server);
+  server.cancel_begins();
+  if (worker_.spawn("cancel", cancel_and_discard(server))) return;
+  server.cancel_ends();
+  discard(server);
+}
+
+asio::awaitable<void> TransactionPools::cancel_and_discard(PooledServer& server) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  const SnapshotPtr snapshot = worker_.snapshot();
+  const ServerConnection& c = server.connection();
+  CancelTarget target{c.server, c.process_id, c.secret};
+  (void)co_await send_cancel(snapshot, std::move(target), snapshot->options().cancel_wait_timeout);
+  discard(server);
+  server.cancel_ends();
+}
+
+void TransactionPools::on_cleaned(PooledServer& server, bool clean) {
+  worker_.metrics().count(metric::server_resets_total, label_of(server.group().server),
+                          clean ? telemetry::ResetResult::Clean : telemetry::ResetResult::Failed);
+  if (clean) return give_back(server, Clock::now());
+  log::info("server connection closed", {{"server", worker_.snapshot()->server_name(server.group().server)},
+                                         {"reason", "what a client left behind could not be discarded"}});
+  discard(server);
+}
+
+void TransactionPools::discard(PooledServer& server) {
+  std::erase(server.group().idle, &server);
+  server.close();
+}
+
+void TransactionPools::on_idle_end(PooledServer& server) {
+  discard(server);
+}
+
+void TransactionPools::on_let_go(PooledServer& server) {
+  TransactionPool& pool = server.group().pool;
+  --server.group().count;
+  servers_.erase(&server);
+  remove_if_unused(pool);
+}
+
+template <class Condition>
+void TransactionPools::drop_if(const Condition& condition) {
+  std::vector<PooledServer*> doomed;
+  for (const auto& [address, server] : servers_)
+    if (!server->closed() && condition(*server)) doomed.push_back(address);
+  for (PooledServer* const server : doomed)
+    retire(*server);
+}
+
+void TransactionPools::retire(PooledServer& server) {
+  server.retire();
+  if (!server.in_use() && !server.cleaning_until()) discard(server);
+}
+
+void TransactionPools::drop(ServerId server) {
+  drop_if([server](const PooledServer& s) { return s.connection().server == server; });
+}
+
+void TransactionPools::replace_snapshot(const Snapshot& from, const Snapshot& to) {
+  rules_ = std::make_shared<const PoolingRules>(to.options());
+  drop_if([&](const PooledServer& s) {
+    const auto before = from.servers.find(s.connection().server);
+    const auto now = to.servers.find(s.connection().server);
+    if (now == to.servers.end() || from.server_sslmode != to.server_sslmode) return true;
+    return before != from.servers.end() && !(before->second.target == now->second.target);
+  });
+}
+
+void TransactionPools::tick(Clock::time_point now) {
+  const ServerPool::Limits& limits = worker_.snapshot()->pool_limits;
+  const auto over = [now](Clock::time_point since, std::chrono::seconds limit) {
+    return limit.count() > 0 && now - since >= limit;
+  };
+  drop_if([&](const PooledServer& s) {
+    if (over(s.connection().opened_at, limits.lifetime)) return true;
+    return !s.in_use() && !s.cleaning_until() && over(s.idle_since, limits.idle_timeout);
+  });
+  std::vector<PooledServer*> late;
+  for (const auto& [address, server] : servers_)
+    if (const auto until = server->cleaning_until(); until && now >= *until) late.push_back(address);
+  for (PooledServer* const server : late)
+    discard(*server);
+}
+
+void TransactionPools::close_all() {
+  closing_ = true;
+  drop_if([](const PooledServer& s) { return !s.in_use(); });
+}
+
+std::size_t TransactionPools::idle_count() const noexcept {
+  std::size_t count = 0;
+  for (const auto& [key, pool] : pools_)
+    for (const auto& [server, group] : pool->groups_)
+      count += group.idle.size();
+  return count;
+}
+
+std::vector<ServerPool::IdleInfo> TransactionPools::idle() const {
+  std::vector<ServerPool::IdleInfo> all;
+  for (const auto& [key, pool] : pools_)
+    for (const auto& [server, group] : pool->groups_)
+      for (const PooledServer* const each : group.idle) {
+        const ServerConnection& c = each->connection();
+        all.push_back({c.user, c.database, c.server, c.process_id, c.opened_at, each->idle_since});
+      }
+  return all;
+}
+
+}  // namespace sluice::router

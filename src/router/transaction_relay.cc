@@ -1,0 +1,601 @@
+#include "router/transaction_relay.h"
+
+#include <span>
+#include <utility>
+
+#include <asio/error.hpp>
+#include <asio/post.hpp>
+#include <poll.h>
+
+#include "base/assert.h"
+#include "pooling/hand_back.h"
+#include "protocol/backend_messages.h"
+
+namespace sluice::router {
+namespace {
+
+using protocol::HeaderWalker;
+
+// What a server ignores when nothing is going on: the rest of a COPY that failed, and Flush.
+bool unanswered(char type) noexcept {
+  return type == 'd' || type == 'c' || type == 'f' || type == 'H';
+}
+bool extended(char type) noexcept {
+  return type == 'P' || type == 'B' || type == 'D' || type == 'E' || type == 'C';
+}
+bool known(char type) noexcept {
+  return unanswered(type) || extended(type) || type == 'Q' || type == 'F' || type == 'S' || type == 'X';
+}
+
+// Servers in a row that a transaction may lose before anything of its own was sent.
+constexpr int kLostInHandOverMax = 5;
+
+// Whether the client sends no more, told by the kernel without reading from it.
+bool hung_up(int fd) {
+  pollfd p{fd, POLLRDHUP, 0};
+  return ::poll(&p, 1, 0) == 1;
+}
+
+}  // namespace
+
+TransactionRelay::TransactionRelay(net::Stream& client, const Parts& parts, Host& host)
+    : client_(client),
+      tracker_(parts.tracker),
+      translator_(parts.translator),
+      settings_(parts.settings),
+      pools_(parts.pools),
+      buffers_(parts.buffers),
+      meter_(parts.meter),
+      host_(host) {}
+
+TransactionRelay::~TransactionRelay() {
+  SLUICE_ASSERT(pending_ == 0 && server_ == nullptr);
+}
+
+void TransactionRelay::start(ByteView first, Completion done) {
+  SLUICE_ASSERT(!done_);
+  done_ = std::move(done);
+  last_activity_ = Clock::now();
+  if (first.empty()) return read();
+  meter_.client_sent(first.size());
+  held_.assign(first.begin(), first.end());
+  go_on();
+}
+
+void TransactionRelay::stop() {
+  finish(RelayEnd::Stopped);
+}
+
+void TransactionRelay::tick(Clock::time_point now) {
+  if (std::exchange(moved_, false)) {
+    last_activity_ = now;
+    return;
+  }
+  if (ending_) return;
+  // cancel() ends every operation of a socket, also the wait to write to it.
+  if (reading_ == Reading::Pending && !writing_client_) {
+    reading_ = Reading::GoingIdle;
+    client_.cancel();
+  } else if (reading_ == Reading::No && waiting_since_ && !watched_) {
+    wait_idle();
+  }
+}
+
+bool TransactionRelay::may_read() const noexcept {
+  return reading_ == Reading::No && !ending_ && !waiting_since_ && to_server_.empty() &&
+         (held_.empty() || incomplete_) && !tracker_.full() && !translator_holds_;
+}
+
+void TransactionRelay::read() {
+  if (!buffer_) buffer_ = buffers_.take();
+  reading_ = Reading::Pending;
+  ++pending_;
+  client_.async_read_some(buffer_.span(),
+                          [this](std::error_code ec, std::size_t count) { on_read(ec, count); });
+}
+
+void TransactionRelay::on_read(std::error_code ec, std::size_t count) {
+  --pending_;
+  if (ending_) return operation_done();
+  if (reading_ == Reading::Over) return buffer_.reset();
+  const bool was_going_idle = std::exchange(reading_, Reading::No) == Reading::GoingIdle;
+  if (ec == asio::error::operation_aborted && was_going_idle) return wait_idle();
+  if (ec == asio::error::eof) return on_end_of_file();
+  if (ec) return finish(RelayEnd::ClientFailed);
+  take(ByteView(buffer_.span().data(), count), Clock::now());
+}
+
+void TransactionRelay::wait_idle() {
+  buffer_.reset();
+  reading_ = Reading::Idle;
+  ++pending_;
+  client_.async_wait_readable([this](std::error_code ec) { on_readable(ec); });
+}
+
+void TransactionRelay::on_readable(std::error_code ec) {
+  --pending_;
+  if (ending_) return operation_done();
+  if (reading_ == Reading::Over) return;
+  if (ec) return finish(RelayEnd::ClientFailed);
+  reading_ = Reading::No;
+  if (waiting_since_) {
+    if (hung_up(client_.native_handle())) return on_end_of_file();
+    watched_ = true;
+    return;
+  }
+  if (!may_read()) return;
+  buffer_ = buffers_.take();
+  const net::IoOutcome outcome = client_.try_read(buffer_.span());
+  switch (outcome.status) {
+    case net::IoStatus::Ok:
+      return take(ByteView(buffer_.span().data(), outcome.bytes), Clock::now());
+    case net::IoStatus::WouldBlock:
+      return wait_idle();
+    case net::IoStatus::Eof:
+      return on_end_of_file();
+    case net::IoStatus::Failed:
+      return finish(RelayEnd::ClientFailed);
+  }
+}
+
+void TransactionRelay::on_end_of_file() {
+  client_left(RelayEnd::ClientClosed);
+}
+
+// What cannot be used yet is kept, and the buffer goes back: thousands may wait at a time.
+void TransactionRelay::take(ByteView bytes, Clock::time_point now) {
+  moved_ = true;
+  meter_.client_sent(bytes.size());
+  if (held_.empty()) {
+    using_ = true;
+    const std::size_t used = use(bytes, now);
+    using_ = false;
+    if (used < bytes.size() && !ending_ && !client_gone_)
+      held_.assign(bytes.begin() + static_cast<std::ptrdiff_t>(used), bytes.end());
+  } else {
+    append(held_, bytes);
+    use_held(now);
+  }
+  release_if_at_rest(now);
+  if (may_read()) return read();
+  if (reading_ == Reading::No || ending_) buffer_.reset();
+}
+
+void TransactionRelay::use_held(Clock::time_point now) {
+  using_ = true;
+  const std::size_t used = use(held_, now);
+  using_ = false;
+  if (ending_ || client_gone_ || used == held_.size())
+    held_.clear();
+  else
+    held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(used));
+}
+
+// Whatever has changed: on with what the client has sent, and with reading it.
+void TransactionRelay::go_on() {
+  if (ending_ || using_) return;
+  if (client_gone_) return finish_if_left();
+  const Clock::time_point now = Clock::now();
+  if (translator_holds_ && server_ != nullptr && !hand_over_ && !translator_.held() && held_.empty())
+    forward({}, now);
+  if (!held_.empty() && !waiting_since_) {
+    use_held(now);
+    release_if_at_rest(now);
+  }
+  if (may_read()) read();
+}
+
+std::size_t TransactionRelay::use(ByteView bytes, Clock::time_point now) {
+  std::size_t used = 0;
+  incomplete_ = false;
+  while (used < bytes.size() && !ending_ && !client_gone_) {
+    const ByteView rest = bytes.subspan(used);
+    if (skip_ != Skip::Nothing) {
+      used += skip(rest);
+      continue;
+    }
+    if (server_ == nullptr) {
+      if (const std::size_t dropped = drop_unserved(rest); dropped > 0) {
+        used += dropped;
+        continue;
+      }
+      if (ending_ || !to_client_.empty() || !begins_whole(rest)) break;
+      if (rest.front() == std::byte{'X'}) {
+        client_left(RelayEnd::ClientTerminated);
+        break;
+      }
+      waiting_since_ = now;
+      watched_ = false;
+      if (PooledServer* const server = host_.server_wanted(now)) begin(*server, now);
+      if (waiting_since_) break;
+      if (server_ == nullptr) continue;  // refused
+    }
+    if (hand_over_ || tracker_.full() || !to_server_.empty()) break;
+    const std::size_t taken = forward(rest, now);
+    used += taken;
+    if (taken < rest.size()) break;
+  }
+  return used;
+}
+
+// Takes off the front what no server needs to see. Only while there is none.
+std::size_t TransactionRelay::drop_unserved(ByteView bytes) {
+  const std::size_t given = bytes.size();
+  while (!bytes.empty()) {
+    if (!skipped_.in_body()) {
+      if (skipped_.at_boundary() && !unanswered(std::to_integer<char>(bytes.front()))) break;
+      if (!skipped_.take_header(bytes)) break;
+      if (!skipped_.length_valid()) {
+        finish(RelayEnd::ServerJudged);  // without a word, as PostgreSQL
+        break;
+      }
+    }
+    skipped_.take_body(bytes);
+  }
+  return given - bytes.size();
+}
+
+// Whether the first message is there as a whole, or at least as far as a buffer goes: so nobody holds a
+// server with half a query. What is no message at all ends the session here, and costs no server connection.
+bool TransactionRelay::begins_whole(ByteView bytes) {
+  if (!known(std::to_integer<char>(bytes.front()))) {
+    refuse_message("invalid frontend message type " +
+                   std::to_string(std::to_integer<unsigned>(bytes.front())));
+    return false;
+  }
+  HeaderWalker walker;
+  ByteView rest = bytes;
+  const bool header = walker.take_header(rest);
+  if (header && !walker.length_valid()) {
+    finish(RelayEnd::ServerJudged);  // without a word, as PostgreSQL
+    return false;
+  }
+  incomplete_ = !header || (walker.body_left() > rest.size() && bytes.size() < buffers_.buffer_bytes());
+  return !incomplete_;
+}
+
+// Drops what belongs to a request that was answered already.
+std::size_t TransactionRelay::skip(ByteView bytes) {
+  const std::size_t given = bytes.size();
+  while (!bytes.empty() && skip_ != Skip::Nothing) {
+    if (!skipped_.in_body()) {
+      if (skipped_.at_boundary() && bytes.front() == std::byte{'X'}) {
+        skip_ = Skip::Nothing;
+        break;
+      }
+      const bool complete = skipped_.take_header(bytes);
+      if (complete && (!skipped_.length_valid() || !known(skipped_.type()))) {
+        refuse_message("invalid message");
+        break;
+      }
+      if (!complete) break;
+    }
+    skipped_.take_body(bytes);
+    if (skipped_.in_body()) break;
+    const char type = skipped_.type();
+    const bool ends = type == 'S' || (skip_ == Skip::Request && (type == 'Q' || type == 'F'));
+    if (extended(type)) skip_ = Skip::Sync;
+    if (!ends) continue;
+    skip_ = Skip::Nothing;
+    Bytes ready;
+    protocol::append_ready_for_query(ready, 'I');
+    send_to_client(ready);
+  }
+  return given - bytes.size();
+}
+
+void TransactionRelay::begin(PooledServer& server, Clock::time_point now) {
+  SLUICE_ASSERT(server_ == nullptr);
+  waiting_since_.reset();
+  server_ = &server;
+  server_held_ = false;
+  server.set_user(this);
+  if (std::exchange(server.discard_first, false))
+    return begin_hand_over(HandOver::Purpose::TakeDiscarded, now);
+  if (!settings_.in_step(server.settings)) return begin_hand_over(HandOver::Purpose::Take, now);
+  translator_.attach(server.statements, server.settings);
+}
+
+void TransactionRelay::begin_hand_over(HandOver::Purpose purpose, Clock::time_point now) {
+  hand_over_ = std::make_unique<HandOver>(purpose, server_->statements, server_->settings, settings_);
+  hand_over_since_ = now;
+  run_hand_over(now);
+}
+
+void TransactionRelay::run_hand_over(Clock::time_point now) {
+  const HandOver::Want want = hand_over_->step();
+  const Bytes output = hand_over_->take_output();
+  if (want == HandOver::Want::Read) {
+    if (output.empty()) return;
+    // A few bytes to a server that owes nothing: where they do not fit at once, something is wrong with it.
+    const net::IoOutcome sent = server_->try_write(output);
+    if (sent.status != net::IoStatus::Ok || sent.bytes != output.size()) lose_server_in_hand_over();
+    return;
+  }
+  if (want == HandOver::Want::Failed) {
+    std::optional<protocol::ErrorFields> error = hand_over_->error();
+    if (!error) return lose_server_in_hand_over();
+    error->severity = "FATAL";
+    return host_.settings_refused(*std::move(error));
+  }
+  const HandOver::Purpose purpose = hand_over_->purpose();
+  hand_over_.reset();
+  if (purpose == HandOver::Purpose::Return) return release(now);
+  Bytes told;
+  settings_.append_told(told, server_->settings);
+  if (!told.empty()) send_to_client(told);
+  if (!ending_) translator_.attach(server_->statements, server_->settings);
+}
+
+// Nothing of the client's was under way: another one will do.
+void TransactionRelay::lose_server_in_hand_over() {
+  const bool was_returning = hand_over_->purpose() == HandOver::Purpose::Return;
+  hand_over_.reset();
+  if (translator_.attached()) translator_.detach();
+  host_.server_left(*std::exchange(server_, nullptr), Left::Broken);
+  if (was_returning || client_gone_) return go_on();
+  if (++lost_in_hand_over_ > kLostInHandOverMax) return finish(RelayEnd::ServerClosed);
+  const Clock::time_point now = Clock::now();
+  waiting_since_ = now;
+  watched_ = false;
+  if (PooledServer* const server = host_.server_wanted(now)) begin(*server, now);
+  go_on();
+}
+
+void TransactionRelay::give_up_hand_over() {
+  if (hand_over_ && !ending_) lose_server_in_hand_over();
+}
+
+void TransactionRelay::give(PooledServer& server, Clock::time_point now) {
+  SLUICE_ASSERT(waiting_since_);
+  begin(server, now);
+  go_on();
+}
+
+void TransactionRelay::refuse(const protocol::ErrorFields& error) {
+  SLUICE_ASSERT(waiting_since_);
+  waiting_since_.reset();
+  skip_ = Skip::Request;
+  Bytes message;
+  protocol::append_error_response(message, error);
+  send_to_client(message);
+  go_on();
+}
+
+void TransactionRelay::cancel_waiting() {
+  if (!waiting_since_ || ending_) return;
+  host_.server_not_wanted();
+  refuse({"ERROR", "57014", "canceling statement due to user request", "", ""});
+}
+
+// As PostgreSQL does with what breaks the protocol.
+void TransactionRelay::refuse_message(std::string what) {
+  Bytes message;
+  protocol::append_error_response(message, {"FATAL", "08P01", std::move(what), "", ""});
+  send_to_client(message);
+  finish(RelayEnd::ServerJudged);
+}
+
+// All pieces in one, for one system call.
+ByteView TransactionRelay::contiguous(const pooling::Pieces& pieces) {
+  if (pieces.count() == 1) return pieces.view(0);
+  Bytes& joined = pools_.joined();
+  joined.clear();
+  for (std::size_t i = 0; i < pieces.count(); ++i)
+    append(joined, pieces.view(i));
+  return joined;
+}
+
+std::size_t TransactionRelay::forward(ByteView bytes, Clock::time_point now) {
+  pooling::Pieces& pieces = pools_.pieces();
+  pieces.clear();
+  const std::size_t taken = translator_.on_client(bytes, now, meter_, pieces);
+  translator_holds_ = translator_.held();
+  to_server(pieces, now);
+  return taken;
+}
+
+// The tracker knows what the server really gets.
+void TransactionRelay::to_server(const pooling::Pieces& pieces, Clock::time_point now) {
+  if (pieces.empty()) return;
+  const ByteView out = contiguous(pieces);
+  const protocol::SessionTracker::FrontendScan scan = tracker_.on_frontend(out, now);
+  send_to_server(out.first(scan.forward_bytes));
+  if (ending_) return;
+  if (scan.end == protocol::SessionTracker::FrontendEnd::Terminate)
+    return client_left(RelayEnd::ClientTerminated);
+  if (scan.end == protocol::SessionTracker::FrontendEnd::Malformed) {
+    malformed_ = true;  // the server judges the bad header as it would without us, and closes
+    reading_ = Reading::Over;
+  }
+}
+
+void TransactionRelay::send_to_server(ByteView bytes) {
+  if (!to_server_.empty()) return append(to_server_, bytes);
+  while (!bytes.empty()) {
+    const net::IoOutcome outcome = server_->try_write(bytes);
+    if (outcome.status == net::IoStatus::Ok) {
+      bytes = bytes.subspan(outcome.bytes);
+      continue;
+    }
+    if (outcome.status == net::IoStatus::WouldBlock) {
+      to_server_.assign(bytes.begin(), bytes.end());
+      ++pending_;
+      writing_server_ = true;
+      return server_->async_wait_writable([this](std::error_code ec) { on_server_writable(ec); });
+    }
+    // It takes no more, but its last words (a FATAL) may still be on their way: they end the relay.
+    reading_ = reading_ == Reading::No ? Reading::Over : reading_;
+    return;
+  }
+}
+
+void TransactionRelay::on_server_writable(std::error_code ec) {
+  --pending_;
+  writing_server_ = false;
+  if (ending_) return operation_done();
+  if (ec) return finish(server_end());
+  const Bytes rest = std::exchange(to_server_, {});
+  send_to_server(rest);
+  if (ending_ || !to_server_.empty()) return;
+  moved_ = true;
+  release_if_at_rest(Clock::now());
+  go_on();
+}
+
+void TransactionRelay::send_to_client(ByteView bytes) {
+  if (ending_) return;
+  if (!to_client_.empty()) return append(to_client_, bytes);
+  while (!bytes.empty()) {
+    const net::IoOutcome outcome = client_.try_write(bytes);
+    if (outcome.status == net::IoStatus::Ok) {
+      bytes = bytes.subspan(outcome.bytes);
+      continue;
+    }
+    if (outcome.status != net::IoStatus::WouldBlock) return finish(RelayEnd::ClientFailed);
+    to_client_.assign(bytes.begin(), bytes.end());
+    if (client_blocked_since_ == Clock::time_point::max()) client_blocked_since_ = Clock::now();
+    ++pending_;
+    writing_client_ = true;
+    return client_.async_wait_writable([this](std::error_code ec) { on_client_writable(ec); });
+  }
+}
+
+void TransactionRelay::on_client_writable(std::error_code ec) {
+  --pending_;
+  writing_client_ = false;
+  if (ending_) return operation_done();
+  if (ec) return finish(RelayEnd::ClientFailed);
+  const Bytes rest = std::exchange(to_client_, {});
+  send_to_client(rest);
+  if (ending_ || !to_client_.empty()) return;
+  moved_ = true;
+  const Clock::time_point now = Clock::now();
+  if (server_ != nullptr) {
+    tracker_.on_stall(now - client_blocked_since_);
+    if (std::exchange(server_held_, false)) server_->read_on();
+  }
+  client_blocked_since_ = Clock::time_point::max();
+  go_on();
+}
+
+ServerUser::Flow TransactionRelay::on_server_bytes(ByteView bytes) {
+  const PooledServer* const from = server_;
+  const Clock::time_point now = Clock::now();
+  if (hand_over_) {
+    hand_over_->feed(bytes);
+    run_hand_over(now);
+    go_on();
+    return Flow::ReadOn;
+  }
+  moved_ = true;
+  meter_.server_sent(bytes.size());
+  tracker_.on_backend(bytes, now, meter_);
+  if (tracker_.backend_malformed()) {  // the client gets none of it
+    finish(RelayEnd::ServerClosed);
+    return Flow::ReadOn;
+  }
+  pooling::Pieces& answers = pools_.answers();
+  pooling::Pieces& again = pools_.pieces();
+  answers.clear();
+  again.clear();
+  translator_.on_server(bytes, answers, again);
+  if (!answers.empty()) send_to_client(contiguous(answers));
+  if (!ending_) to_server(again, now);
+  release_if_at_rest(now);
+  if (!ending_ && server_ == from && !hand_over_ && !to_client_.empty()) {
+    server_held_ = true;
+    return Flow::Stop;
+  }
+  go_on();
+  return Flow::ReadOn;
+}
+
+void TransactionRelay::on_server_end(std::error_code) {
+  if (hand_over_) return lose_server_in_hand_over();
+  finish(client_gone_ ? client_end_ : server_end());
+}
+
+void TransactionRelay::release_if_at_rest(Clock::time_point now) {
+  if (ending_ || server_ == nullptr || hand_over_ || translator_holds_ || !to_server_.empty()) return;
+  switch (pooling::hand_back(tracker_, translator_)) {
+    case pooling::HandBack::Busy:
+      return;
+    case pooling::HandBack::Pinned:
+      return host_.server_pinned();
+    case pooling::HandBack::Yes:
+      break;
+  }
+  if (!settings_.read_sql().empty()) return begin_hand_over(HandOver::Purpose::Return, now);
+  release(now);
+}
+
+void TransactionRelay::release(Clock::time_point now) {
+  lost_in_hand_over_ = 0;
+  settings_.on_hand_back(server_->settings);
+  translator_.detach();
+  host_.server_done(*std::exchange(server_, nullptr), now);
+}
+
+// It waits for what will not come any more: the end of a batch, or of a COPY.
+bool TransactionRelay::server_waits_for_client() const noexcept {
+  return !tracker_.work_since() || tracker_.copy_in();
+}
+
+// The client sends no more. What the server has in hand it finishes, as it would have with that client.
+void TransactionRelay::client_left(RelayEnd end) {
+  client_gone_ = true;
+  client_end_ = end;
+  reading_ = Reading::Over;
+  buffer_.reset();
+  if (!using_) held_.clear();
+  finish_if_left();
+}
+
+void TransactionRelay::finish_if_left() {
+  if (hand_over_) return;  // goes on when the server is in step again
+  if (client_gone_ && !ending_ && (server_ == nullptr || (to_server_.empty() && server_waits_for_client())))
+    finish(client_end_);
+}
+
+TransactionRelay::Left TransactionRelay::how_left(RelayEnd end) const {
+  const bool server_ended = end == RelayEnd::ServerClosed || end == RelayEnd::ServerJudged;
+  if (server_ended || hand_over_ || !to_server_.empty() || !tracker_.ready_for_reset() || translator_.busy())
+    return Left::Broken;
+  const bool clean = tracker_.transaction_status() == 'I' && translator_.pins().empty() &&
+                     !translator_.keeps_server() && settings_.read_sql().empty();
+  return clean ? Left::Clean : Left::Dirty;
+}
+
+void TransactionRelay::finish(RelayEnd end) {
+  if (ending_) return;
+  ending_ = true;
+  end_ = end;
+  if (waiting_since_) {
+    waiting_since_.reset();
+    host_.server_not_wanted();
+  }
+  if (server_ != nullptr) {
+    const Left left = how_left(end);
+    if (left == Left::Clean) settings_.on_hand_back(server_->settings);
+    hand_over_.reset();
+    if (translator_.attached()) translator_.detach();
+    host_.server_left(*std::exchange(server_, nullptr), left);
+  }
+  client_.cancel();
+  // Counted as an operation, so that the completion never runs inside the caller.
+  ++pending_;
+  asio::post(client_.get_executor(), [this] {
+    --pending_;
+    operation_done();
+  });
+}
+
+void TransactionRelay::operation_done() {
+  if (pending_ > 0) return;
+  buffer_.reset();
+  const Completion done = std::move(done_);
+  done(end_);
+}
+
+}  // namespace sluice::router

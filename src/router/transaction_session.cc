@@ -1,0 +1,251 @@
+#include "router/transaction_session.h"
+
+#include <utility>
+
+#include "router/policy_counts.h"
+#include "router/worker.h"
+#include "telemetry/log.h"
+
+namespace sluice::router {
+namespace {
+
+using protocol::ErrorFields;
+namespace metric = telemetry::metric;
+
+telemetry::PinReason label_of(pooling::PinReason reason) {
+  static_assert(telemetry::LabelTraits<telemetry::PinReason>::kCount == pooling::kPinReasonCount);
+  return static_cast<telemetry::PinReason>(reason);
+}
+
+ErrorFields no_replica() {
+  return {"ERROR", "57P03", "no replica is available", "",
+          "The router finds all replicas down or draining. Try again later."};
+}
+
+// PgBouncer's text, which its users' alerts look for.
+ErrorFields waited_too_long() {
+  return {"ERROR", "57P03", "query_wait_timeout", "No server connection could be had in that time.",
+          "Try again later; the operator finds the reason in the router's log."};
+}
+
+}  // namespace
+
+TransactionSession::TransactionSession(Worker& worker, Owner& owner, const SessionTag& tag, Where where,
+                                       telemetry::DatabaseLabel database, std::vector<ServerRequest> ways)
+    : worker_(worker),
+      owner_(owner),
+      tag_(tag),
+      where_(where),
+      database_(database),
+      pools_(worker.transaction_pools()),
+      pool_(pools_.join(std::move(ways))),
+      rules_(pools_.rules()),
+      settings_(pools_.settings_store(), rules_->tracked, {}),
+      translator_(tag.id.value(), pools_.statement_store(), rules_->translator, settings_) {}
+
+TransactionSession::~TransactionSession() {
+  SLUICE_ASSERT(!slot_ && !opening_);
+  pools_.leave(pool_);
+}
+
+TransactionRelay& TransactionSession::make_relay(net::Stream& client, protocol::SessionTracker& tracker,
+                                                 SessionMeter& meter) {
+  tracker_ = &tracker;
+  meter_ = &meter;
+  // What the client was greeted with.
+  pooling::ServerSettings greeting(pools_.settings_store());
+  for (const auto& [name, value] : parameters()->entries())
+    greeting.on_report(name, value);
+  settings_.greet(greeting);
+  const TransactionRelay::Parts parts{tracker, translator_, settings_, meter, worker_.buffers(), pools_};
+  TransactionRelay::Host& host = *this;
+  return relay_.emplace(client, parts, host);
+}
+
+ServerId TransactionSession::granted_server() const {
+  return granted_ ? ServerId(granted_->replica.value()) : kPrimary;
+}
+
+telemetry::ServerLabel TransactionSession::label() const {
+  return granted_ ? telemetry::ServerLabel(granted_->replica) : telemetry::ServerLabel::primary();
+}
+
+PooledServer* TransactionSession::server_wanted(Clock::time_point now) {
+  asked_at_ = now;
+  give_up_at_ = now + worker_.snapshot()->options().query_wait_timeout;
+  failed_.clear();
+  return ask(now);
+}
+
+// A slot first, of the policy's choice.
+PooledServer* TransactionSession::ask(Clock::time_point now) {
+  if (worker_.shared().gates.paused(tag_.database)) {
+    asks_again_ = true;
+    return nullptr;
+  }
+  if (where_ == Where::Primary) {
+    slot_ = true;
+    return take_or_open(now);
+  }
+  granted_ = worker_.shared().admission.admit(tag_, failed_);
+  if (!granted_) {
+    worker_.metrics().count(metric::decisions_total, tag_.priority, policy::Outcome::Refused);
+    if (failed_.empty()) last_error_ = no_replica();
+    const config::Options& options = worker_.snapshot()->options();
+    if (options.no_replica == config::NoReplica::Wait && now < asked_at_ + options.no_replica_wait) {
+      asks_again_ = true;
+    } else {
+      refuse(std::move(last_error_));
+    }
+    return nullptr;
+  }
+  slot_ = true;
+  worker_.metrics().count(metric::decisions_total, tag_.priority, granted_->outcome);
+  count_changes(worker_.metrics(), granted_->changes, tag_.priority);
+  return take_or_open(now);
+}
+
+// RECONNECT has come since it was opened.
+bool TransactionSession::outdated(const PooledServer& server) const {
+  return worker_.shared().gates.outdated(tag_.database, server.connection().opened_at);
+}
+
+PooledServer* TransactionSession::take_or_open(Clock::time_point now) {
+  const ServerId server = granted_server();
+  while (PooledServer* const idle = pools_.take(pool_, server, now)) {
+    if (outdated(*idle)) {
+      idle->retire();
+      pools_.give_back(*idle, now);
+      continue;
+    }
+    worker_.metrics().count(metric::server_connections_reused_total, label());
+    begin(*idle, now);
+    return idle;
+  }
+  opening_ = true;
+  pools_.open(pool_, server, *this, give_up_at_);
+  return nullptr;
+}
+
+void TransactionSession::begin(PooledServer& server, Clock::time_point now) {
+  const std::uint64_t before = std::exchange(server.last_session, tag_.id.value());
+  server.discard_first = rules_->strict && before != 0 && before != tag_.id.value();
+  telemetry::ThreadMetrics& metrics = worker_.metrics();
+  const telemetry::PoolLabel pool =
+      granted_ ? telemetry::PoolLabel(granted_->pool) : telemetry::PoolLabel::primary();
+  if (!std::exchange(accounted_, true)) owner_.begin_accounting(label(), pool);
+  if (labels_of_ != granted_server()) {
+    labels_of_ = granted_server();
+    meter_->flush();
+    meter_->begin(tag_.priority, pool, label(), database_);
+  }
+  metrics.count(metric::server_assignments_total, database_);
+  metrics.change(metric::sessions, 1, tag_.priority, label());
+  metrics.record(metric::wait_seconds, now - asked_at_, tag_.priority);
+  metrics.add(metric::wait_seconds_total, now - asked_at_, database_);
+}
+
+void TransactionSession::end_slot() {
+  if (!std::exchange(slot_, false)) return;
+  if (granted_) worker_.shared().admission.close(granted_->replica, granted_->counted_in);
+  granted_.reset();
+}
+
+void TransactionSession::server_ready(PooledServer& server) {
+  opening_ = false;
+  const Clock::time_point now = Clock::now();
+  begin(server, now);
+  relay_->give(server, now);
+}
+
+void TransactionSession::server_failed(const ServerFailure& failure) {
+  opening_ = false;
+  last_error_ = failure.error;
+  if (granted_) failed_.push_back(granted_->replica);
+  const bool elsewhere = granted_.has_value() && (failure.kind == ServerFailure::Kind::Unreachable ||
+                                                  failure.kind == ServerFailure::Kind::NotReady);
+  end_slot();
+  const Clock::time_point now = Clock::now();
+  // What one server refuses for the session's own sake, the next would refuse too.
+  if (!elsewhere) {
+    if (failure.kind == ServerFailure::Kind::Unreachable || failure.kind == ServerFailure::Kind::NotReady)
+      return refuse(now >= give_up_at_ ? waited_too_long() : std::move(last_error_));
+    return owner_.end_for_want_of_server(std::move(last_error_));
+  }
+  if (now >= give_up_at_) return refuse(waited_too_long());
+  if (PooledServer* const server = ask(now)) relay_->give(*server, now);
+}
+
+void TransactionSession::refuse(ErrorFields error) {
+  asks_again_ = false;
+  error.severity = "ERROR";
+  worker_.metrics().count(metric::sessions_rejected_total, error.message == "query_wait_timeout"
+                                                               ? telemetry::RejectReason::QueryWaitTimeout
+                                                               : telemetry::RejectReason::NoReplica);
+  relay_->refuse(error);
+}
+
+void TransactionSession::server_not_wanted() {
+  asks_again_ = false;
+  if (std::exchange(opening_, false)) pools_.forget(pool_, granted_server(), *this);
+  end_slot();
+}
+
+// Once for each time that it begins: visible to operators, not a surprise.
+void TransactionSession::server_pinned() {
+  if (std::exchange(pinned_, true)) return;
+  const std::optional<pooling::PinReason> reason = translator_.pins().first();
+  if (!reason) return;  // a large unnamed statement, until it has been used
+  worker_.metrics().count(metric::sessions_pinned_total, label_of(*reason));
+  log::info("session pinned to its server", {{"session", tag_.id.value()},
+                                             {"user", tag_.user},
+                                             {"database", tag_.database},
+                                             {"server", worker_.snapshot()->server_name(granted_server())},
+                                             {"reason", pooling::name(*reason)}});
+}
+
+void TransactionSession::settings_refused(ErrorFields why) {
+  owner_.end_for_want_of_server(std::move(why));
+}
+
+void TransactionSession::server_done(PooledServer& server, Clock::time_point now) {
+  pinned_ = false;
+  worker_.metrics().change(metric::sessions, -1, tag_.priority, label());
+  if (outdated(server)) server.retire();
+  // The connection first: the next one to have the slot finds it.
+  pools_.give_back(server, now);
+  end_slot();
+}
+
+void TransactionSession::server_left(PooledServer& server, TransactionRelay::Left left) {
+  worker_.metrics().change(metric::sessions, -1, tag_.priority, label());
+  pinned_ = false;
+  switch (left) {
+    case TransactionRelay::Left::Clean:
+      pools_.give_back(server, Clock::now());
+      break;
+    case TransactionRelay::Left::Dirty:
+      pools_.give_back_open(server, tracker_->transaction_status());
+      break;
+    case TransactionRelay::Left::Broken:
+      pools_.abandon(server, tracker_->owes_answer());
+      break;
+  }
+  end_slot();
+}
+
+void TransactionSession::tick(Clock::time_point now) {
+  if (!relay_) return;
+  if (const auto since = relay_->handing_over_since();
+      since && now - *since >= worker_.snapshot()->options().server_reset_timeout)
+    relay_->give_up_hand_over();
+  if (!relay_->waiting_since()) return;
+  if (now >= give_up_at_) {
+    server_not_wanted();
+    return refuse(waited_too_long());
+  }
+  if (!std::exchange(asks_again_, false)) return;
+  if (PooledServer* const server = ask(now)) relay_->give(*server, now);
+}
+
+}  // namespace sluice::router

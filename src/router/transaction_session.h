@@ -1,0 +1,115 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "net/stream.h"
+#include "pooling/session_translator.h"
+#include "pooling/settings.h"
+#include "protocol/error_response.h"
+#include "protocol/session_tracker.h"
+#include "router/admission.h"
+#include "router/session_meter.h"
+#include "router/transaction_pools.h"
+#include "router/transaction_relay.h"
+
+namespace sluice::router {
+
+class Worker;
+
+// What a session in transaction mode has in place of a server connection of its own: each transaction is
+// admitted by the policy, and runs on a connection of the thread's pools. Created when the client has proved
+// who it is. Thread: the session's.
+class TransactionSession final : private TransactionRelay::Host, private ServerWaiter {
+ public:
+  using Clock = std::chrono::steady_clock;
+  enum class Where { Replicas, Primary };
+
+  // What its session does for it.
+  class Owner {
+   public:
+    // Its first transaction has a server: the session counts from here on.
+    virtual void begin_accounting(telemetry::ServerLabel server, telemetry::PoolLabel pool) = 0;
+    // No server will ever be had: the session ends with this.
+    virtual void end_for_want_of_server(protocol::ErrorFields why) = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  // `ways`: see TransactionPools::join().
+  TransactionSession(Worker& worker, Owner& owner, const SessionTag& tag, Where where,
+                     telemetry::DatabaseLabel database, std::vector<ServerRequest> ways);
+  TransactionSession(const TransactionSession&) = delete;
+  TransactionSession& operator=(const TransactionSession&) = delete;
+  ~TransactionSession();
+
+  // What a server reports of its settings; null while no connection of the session's pool was ever opened.
+  // Then the session opens one, and gives it to adopt().
+  const std::shared_ptr<const ParameterSet>& parameters() const noexcept { return pool_.parameters(); }
+  void adopt(ServerConnection connection) { pools_.adopt(pool_, std::move(connection)); }
+
+  // The relay of its whole life, not started. `client`, `tracker` and `meter` outlive it.
+  TransactionRelay& make_relay(net::Stream& client, protocol::SessionTracker& tracker, SessionMeter& meter);
+  void end_relay() { relay_.reset(); }
+  // Why it keeps its server between transactions; empty: it does not.
+  pooling::PinReasons pins() const noexcept { return pinned_ ? translator_.pins() : pooling::PinReasons{}; }
+  std::size_t statement_count() const noexcept { return translator_.statement_count(); }
+  TransactionRelay* relay() noexcept { return relay_ ? &*relay_ : nullptr; }
+  const TransactionRelay* relay() const noexcept { return relay_ ? &*relay_ : nullptr; }
+  void tick(Clock::time_point now);
+
+  // It has, or waits for, the server that the policy chose: PAUSE lets it end its transaction.
+  bool past_gate() const noexcept { return slot_; }
+  // The server that runs its transaction; null between transactions.
+  PooledServer* server() const noexcept { return relay_ ? relay_->server() : nullptr; }
+
+ private:
+  PooledServer* server_wanted(Clock::time_point now) override;
+  void server_not_wanted() override;
+  void server_done(PooledServer& server, Clock::time_point now) override;
+  void server_pinned() override;
+  void settings_refused(protocol::ErrorFields why) override;
+  void server_left(PooledServer& server, TransactionRelay::Left left) override;
+  void server_ready(PooledServer& server) override;
+  void server_failed(const ServerFailure& failure) override;
+
+  // Both: the server, or null, and then an answer comes later, or has been given.
+  PooledServer* ask(Clock::time_point now);
+  PooledServer* take_or_open(Clock::time_point now);
+  bool outdated(const PooledServer& server) const;
+  void begin(PooledServer& server, Clock::time_point now);
+  void end_slot();
+  void refuse(protocol::ErrorFields error);
+  ServerId granted_server() const;
+  telemetry::ServerLabel label() const;
+
+  Worker& worker_;
+  Owner& owner_;
+  const SessionTag& tag_;
+  const Where where_;
+  const telemetry::DatabaseLabel database_;
+  TransactionPools& pools_;
+  TransactionPool& pool_;
+  const std::shared_ptr<const PoolingRules> rules_;
+  pooling::ClientSettings settings_;
+  pooling::SessionTranslator translator_;
+  bool pinned_ = false;
+  protocol::SessionTracker* tracker_ = nullptr;
+  SessionMeter* meter_ = nullptr;
+  std::optional<TransactionRelay> relay_;
+  bool slot_ = false;                          // granted_ counts, or the primary is used
+  std::optional<Admission::Granted> granted_;  // of a replica
+  bool opening_ = false;                       // waits for a connection being opened
+  bool asks_again_ = false;                    // when time has passed: no replica is alive, or PAUSE
+  bool accounted_ = false;
+  std::optional<ServerId> labels_of_;  // whose labels the meter has
+  Clock::time_point asked_at_{};
+  Clock::time_point give_up_at_{};
+  std::vector<policy::ReplicaId> failed_;  // where this transaction found no connection
+  protocol::ErrorFields last_error_;
+};
+
+}  // namespace sluice::router

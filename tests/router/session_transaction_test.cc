@@ -1,0 +1,385 @@
+// Sessions in transaction mode: which server connection runs what, and what becomes of it.
+
+#include <gtest/gtest.h>
+
+#include "protocol/backend_messages.h"
+#include "tests/router/session_world.h"
+
+namespace sluice::router::test {
+namespace {
+
+using namespace std::chrono_literals;
+using fakes::Backend;
+using fakes::ScriptedClient;
+using fakes::ScriptedServer;
+
+// The replicas a, b, c: of equally loaded ones, the first.
+constexpr std::string_view kTransactions = "pool_mode: transaction\n";
+
+std::vector<std::string> heard_by(SessionWorld& world, const std::string& server, std::size_t backend = 0) {
+  return world.server(server).backends().at(backend).heard();
+}
+
+Bytes message(char type, std::string_view body) {
+  Bytes out;
+  protocol::append_message(out, type, as_bytes(body));
+  return out;
+}
+
+void end(SessionWorld& world, ScriptedClient& client) {
+  client.terminate();
+  world.settle();
+}
+
+TEST(SessionTransaction, GivesEachTheServerForOneTransaction) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& first = world.ready_client();
+  ScriptedClient& second = world.ready_client();
+  EXPECT_EQ(second.types(), "RSSKZ") << "greeted without a server of its own";
+  EXPECT_NE(first.process_id(), second.process_id());
+  first.query("SELECT 1");
+  world.settle();
+  second.query("SELECT 2");
+  world.settle();
+  first.query("SELECT 3");
+  world.settle();
+  EXPECT_EQ(heard_by(world, "a"), (std::vector<std::string>{"Q:SELECT 1", "Q:SELECT 2", "Q:SELECT 3"}));
+  EXPECT_EQ(first.types(), "RSSKZDCZDCZ");
+  EXPECT_EQ(second.types(), "RSSKZDCZ");
+  EXPECT_EQ(world.server("a").backends().size(), 1U);
+  EXPECT_TRUE(world.server("b").backends().empty());
+  end(world, first);
+  end(world, second);
+  world.expect_nothing_left();
+}
+
+TEST(SessionTransaction, KeepsTheServerUntilTheTransactionIsOver) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& first = world.ready_client();
+  ScriptedClient& second = world.ready_client();
+  first.query("BEGIN");
+  world.settle();
+  second.query("SELECT 2");
+  world.settle();
+  first.query("SELECT 1");
+  world.settle();
+  first.query("COMMIT");
+  world.settle();
+  EXPECT_EQ(heard_by(world, "a"), (std::vector<std::string>{"Q:BEGIN", "Q:SELECT 1", "Q:COMMIT"}));
+  EXPECT_EQ(heard_by(world, "b"), (std::vector<std::string>{"Q:SELECT 2"})) << "the least loaded replica";
+  second.query("SELECT 3");
+  world.settle();
+  EXPECT_EQ(heard_by(world, "a").back(), "Q:SELECT 3");
+  end(world, first);
+  end(world, second);
+  world.expect_nothing_left();
+}
+
+// B42: the first ReadyForQuery is not the last one owed.
+TEST(SessionTransaction, KeepsTheServerUntilTheLastAnswerOfAPipeline) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& first = world.ready_client();
+  ScriptedClient& second = world.ready_client();
+  Bytes pipeline;
+  protocol::append_query(pipeline, "SELECT 1");
+  protocol::append_query(pipeline, "wait");
+  first.send(pipeline);
+  world.settle();
+  EXPECT_EQ(first.types(), "RSSKZDCZ");
+  second.query("SELECT 2");
+  world.settle();
+  EXPECT_EQ(heard_by(world, "a"), (std::vector<std::string>{"Q:SELECT 1", "Q:wait"}));
+  EXPECT_EQ(heard_by(world, "b"), (std::vector<std::string>{"Q:SELECT 2"}));
+  first.peer().reset();
+  end(world, second);
+  world.settle();
+  world.expect_nothing_left();
+}
+
+// B64
+TEST(SessionTransaction, RollsBackWhatAClientLeavesOpen) {
+  SessionWorld world(kTransactions);
+  for (const bool polite : {true, false}) {
+    ScriptedClient& client = world.ready_client();
+    client.query("BEGIN");
+    world.settle();
+    polite ? client.terminate() : client.peer().reset();
+    world.settle();
+    const std::vector<std::string> heard = heard_by(world, "a");
+    EXPECT_EQ(heard[heard.size() - 2], "Q:ROLLBACK");
+    EXPECT_EQ(heard.back(), "Q:DISCARD ALL");
+  }
+  ScriptedClient& next = world.ready_client();
+  next.query("SELECT 1");
+  world.settle();
+  EXPECT_EQ(heard_by(world, "a").back(), "Q:SELECT 1");
+  EXPECT_EQ(world.server("a").backends().size(), 1U);
+  end(world, next);
+  world.expect_nothing_left();
+}
+
+TEST(SessionTransaction, CancelsAndClosesWhatNobodyWaitsForAnyMore) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& client = world.ready_client();
+  client.query("wait");
+  world.settle();
+  client.peer().reset();
+  world.settle();
+  EXPECT_EQ(world.server("a").cancels().size(), 1U);
+  EXPECT_EQ(world.server("a").open_backends(), 0U);
+  world.expect_nothing_left();
+}
+
+// B67
+TEST(SessionTransaction, PassesOverAServerThatDiedWhileItWasIdle) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& client = world.ready_client();
+  client.query("SELECT 1");
+  world.settle();
+  world.server("a").last().die("57P01");
+  world.settle();
+  EXPECT_EQ(world.worker().transaction_pools().count(), 0U) << "noticed at once";
+  client.query("SELECT 2");
+  world.settle();
+  EXPECT_EQ(client.types(), "RSSKZDCZDCZ");
+  EXPECT_TRUE(client.errors().empty());
+  end(world, client);
+  world.expect_nothing_left();
+}
+
+TEST(SessionTransaction, EndsTheSessionWithItsServerInTheMiddleOfATransaction) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& client = world.ready_client();
+  client.query("BEGIN");
+  world.settle();
+  world.server("a").last().die("57P01");
+  world.settle();
+  EXPECT_EQ(client.types(), "RSSKZCZE");
+  EXPECT_EQ(client.sqlstate(), "57P01");
+  EXPECT_TRUE(client.ended());
+  world.expect_nothing_left();
+}
+
+TEST(SessionTransaction, TakesNoServerForHalfAMessage) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& client = world.ready_client();
+  Bytes query;
+  protocol::append_query(query, "SELECT 1");
+  for (std::size_t i = 0; i + 1 < query.size(); ++i) {
+    client.send(ByteView(query).subspan(i, 1));
+    world.settle();
+  }
+  EXPECT_TRUE(heard_by(world, "a").empty());
+  EXPECT_EQ(world.admission().snapshot().replicas[0].total_load, 0);
+  client.send(ByteView(query).last(1));
+  world.settle();
+  EXPECT_EQ(client.types(), "RSSKZDCZ");
+  end(world, client);
+  world.expect_nothing_left();
+}
+
+// B48: what is left of a COPY that failed.
+TEST(SessionTransaction, DropsWhatAServerWouldIgnore) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& client = world.ready_client();
+  Bytes rest = message('d', "late row");
+  append(rest, message('c', ""));
+  append(rest, message('H', ""));
+  protocol::append_query(rest, "SELECT 1");
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    client.send(ByteView(rest).subspan(i, 1));
+    world.settle();
+  }
+  EXPECT_EQ(heard_by(world, "a"), (std::vector<std::string>{"Q:SELECT 1"}));
+  EXPECT_EQ(client.types(), "RSSKZDCZ");
+  end(world, client);
+  world.expect_nothing_left();
+}
+
+TEST(SessionTransaction, ToldNonsenseCostsNoServerConnection) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& client = world.ready_client();
+  client.send(message('z', ""));
+  world.settle();
+  EXPECT_EQ(client.sqlstate(), "08P01");
+  EXPECT_TRUE(client.ended());
+  EXPECT_EQ(world.server("a").open_backends(), 1U);
+  world.expect_nothing_left();
+}
+
+// B23
+TEST(SessionTransaction, ACancelReachesAQueryThatWaitsForAServer) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& holder = world.ready_client();
+  ScriptedClient& waiting = world.ready_client();
+  holder.query("BEGIN");
+  world.settle();
+  for (const std::string name : {"a", "b", "c"})
+    world.server(name).stop = ScriptedServer::Stop::BeforeReady;
+  for (const bool extended : {false, true}) {
+    Bytes request;
+    if (extended) {
+      protocol::append_parse(request, "", "SELECT 1");
+      append(request, message('S', ""));
+    } else {
+      protocol::append_query(request, "SELECT 1");
+    }
+    waiting.send(request);
+    world.settle();
+    world.connect().cancel(waiting);
+    world.settle();
+  }
+  EXPECT_EQ(waiting.types(), "RSSKZEZEZ");
+  EXPECT_EQ(waiting.sqlstate(), "57014");
+  for (const std::string name : {"a", "b", "c"})
+    world.server(name).stop = ScriptedServer::Stop::Nowhere;
+  holder.query("COMMIT");
+  world.settle();
+  waiting.query("SELECT 2");
+  world.settle();
+  EXPECT_EQ(waiting.types(), "RSSKZEZEZDCZ");
+  EXPECT_EQ(heard_by(world, "a").back(), "Q:SELECT 2");
+  end(world, holder);
+  end(world, waiting);
+  world.run_for(1min);
+  world.expect_nothing_left();
+}
+
+// B22
+TEST(SessionTransaction, ACancelOnItsWayKeepsTheServerFromTheNextClient) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& first = world.ready_client();
+  ScriptedClient& second = world.ready_client();
+  first.query("wait");
+  world.settle();
+  Backend& backend = world.server("a").last();
+  world.server("a").hold_cancels = true;
+  world.connect().cancel(first);
+  world.settle();
+  ASSERT_EQ(world.server("a").cancels().size(), 1U);
+  Bytes answer;
+  protocol::append_command_complete(answer, "SELECT 0");
+  protocol::append_ready_for_query(answer, 'I');
+  backend.send(answer);
+  world.settle();
+  second.query("SELECT 1");
+  world.settle();
+  EXPECT_EQ(backend.heard().size(), 1U);
+  EXPECT_EQ(second.types(), "RSSKZDCZ") << "on another one";
+  end(world, first);
+  end(world, second);
+  world.run_for(1min);
+  world.expect_nothing_left();
+}
+
+TEST(SessionTransaction, AnswersWithAnErrorWhereNoServerIsToBeHadAndGoesOn) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& client = world.ready_client();
+  world.server("a").last().die("57P01");
+  for (const std::string name : {"a", "b", "c"})
+    world.admission().set_up(*world.admission().find_replica(name), false);
+  world.settle();
+  client.query("SELECT 1");
+  world.settle();
+  EXPECT_EQ(client.types(), "RSSKZEZ");
+  EXPECT_EQ(client.sqlstate(), "57P03");
+  world.admission().set_up(*world.admission().find_replica("b"), true);
+  client.query("SELECT 1");
+  world.settle();
+  EXPECT_EQ(client.types(), "RSSKZEZDCZ");
+  end(world, client);
+  world.expect_nothing_left();
+}
+
+TEST(SessionTransaction, TriesAnotherReplicaWhereOneRefusesConnections) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& client = world.ready_client();
+  world.server("a").last().die("57P01");
+  world.server("a").go_down();
+  world.settle();
+  client.query("SELECT 1");
+  world.settle();
+  EXPECT_EQ(client.types(), "RSSKZDCZ");
+  EXPECT_EQ(heard_by(world, "b"), (std::vector<std::string>{"Q:SELECT 1"}));
+  EXPECT_EQ(world.failed(), (std::vector<std::string>{"a"}));
+  end(world, client);
+  world.expect_nothing_left();
+}
+
+// B73
+TEST(SessionTransaction, ASlowReaderHoldsUpNobodyElse) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& slow = world.ready_client();
+  slow.peer().pause();
+  slow.query("rows 100 1000");
+  world.settle();
+  ScriptedClient& other = world.ready_client();
+  other.query("SELECT 1");
+  world.settle();
+  EXPECT_EQ(other.types(), "RSSKZDCZ");
+  slow.peer().resume();
+  world.settle();
+  EXPECT_EQ(slow.ready_count(), 2U);
+  end(world, slow);
+  end(world, other);
+  world.expect_nothing_left();
+}
+
+TEST(SessionTransaction, ClosesConnectionsThatNobodyUses) {
+  SessionWorld world("pool_mode: transaction\nserver_idle_timeout: 30\n");
+  ScriptedClient& client = world.ready_client();
+  client.query("SELECT 1");
+  world.run_for(29s);
+  EXPECT_EQ(world.worker().transaction_pools().count(), 1U);
+  world.run_for(2s);
+  EXPECT_EQ(world.worker().transaction_pools().count(), 0U);
+  client.query("SELECT 1");
+  world.settle();
+  EXPECT_EQ(client.ready_count(), 3U);
+  end(world, client);
+  world.expect_nothing_left();
+}
+
+TEST(SessionTransaction, TakesInWhatAServerSaysWhileItIsIdle) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& client = world.ready_client();
+  Bytes unasked;
+  protocol::append_notice_response(unasked, {"NOTICE", "00000", "for nobody", "", ""});
+  protocol::append_parameter_status(unasked, "TimeZone", "Europe/Zurich");
+  world.server("a").last().send(unasked);
+  world.settle();
+  EXPECT_EQ(world.worker().transaction_pools().idle_count(), 1U);
+  client.query("SELECT 1");
+  world.settle();
+  EXPECT_EQ(client.errors().size(), 0U);
+  EXPECT_EQ(world.server("a").backends().size(), 1U);
+  end(world, client);
+  world.expect_nothing_left();
+}
+
+TEST(SessionTransaction, AnswersAClientThatSendsNoMoreThanItsQuery) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& client = world.ready_client();
+  client.query("SELECT 1");
+  client.peer().close();
+  world.settle();
+  EXPECT_EQ(heard_by(world, "a"), (std::vector<std::string>{"Q:SELECT 1"}));
+  world.expect_nothing_left();
+}
+
+TEST(SessionTransaction, IsForUsersAndDatabasesThatAskForIt) {
+  SessionWorld world("users: [{name: trusted, pool_mode: transaction}]\n");
+  ScriptedClient& pooled = world.ready_client("trusted");
+  ScriptedClient& other = world.ready_client("alice");
+  pooled.query("SELECT 1");
+  other.query("SELECT 2");
+  world.settle();
+  end(world, other);
+  end(world, pooled);
+  EXPECT_EQ(world.worker().transaction_pools().count(), 2U) << "one of its login, one beside the other session";
+  EXPECT_EQ(world.shared().pool.size(), 1U);
+  world.expect_nothing_left();
+}
+
+}  // namespace
+}  // namespace sluice::router::test
