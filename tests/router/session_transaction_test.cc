@@ -376,7 +376,8 @@ TEST(SessionTransaction, IsForUsersAndDatabasesThatAskForIt) {
   world.settle();
   end(world, other);
   end(world, pooled);
-  EXPECT_EQ(world.worker().transaction_pools().count(), 2U) << "one of its login, one beside the other session";
+  EXPECT_EQ(world.worker().transaction_pools().count(), 2U)
+      << "one of its login, one beside the other session";
   EXPECT_EQ(world.shared().pool.size(), 1U);
   world.expect_nothing_left();
 }

@@ -1,6 +1,7 @@
 """pytest fixtures: one cluster per run, one router with the usual configuration per run, and a maker of
 special ones."""
 
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -110,6 +111,8 @@ def base_config(cluster, files):
         # A busy machine takes long for everything, also for a check. Tests of silent servers set their own.
         "health_check_timeout": "5s",
         "max_client_conn": 4000,
+        # The compatibility suites run in both.
+        "pool_mode": os.environ.get("SLUICE_TEST_POOL_MODE", "session"),
         "cancel_rate_limit": 0,
         "drain_timeout": "1s",
         **({"threads": 4} if SANITIZED else {}),
