@@ -1,0 +1,223 @@
+// The client's bytes, up to where a server gets them.
+#include <utility>
+
+#include <asio/error.hpp>
+#include <poll.h>
+
+#include "protocol/backend_messages.h"
+#include "router/transaction_relay.h"
+
+namespace sluice::router {
+namespace {
+
+using protocol::HeaderWalker;
+
+// What a server ignores when nothing is going on: the rest of a COPY that failed, and Flush.
+bool unanswered(char type) noexcept {
+  return type == 'd' || type == 'c' || type == 'f' || type == 'H';
+}
+bool extended(char type) noexcept {
+  return type == 'P' || type == 'B' || type == 'D' || type == 'E' || type == 'C';
+}
+bool known(char type) noexcept {
+  return unanswered(type) || extended(type) || type == 'Q' || type == 'F' || type == 'S' || type == 'X';
+}
+
+// Whether the client sends no more, told by the kernel without reading from it.
+bool hung_up(int fd) {
+  pollfd p{fd, POLLRDHUP, 0};
+  return ::poll(&p, 1, 0) == 1;
+}
+
+}  // namespace
+
+bool TransactionRelay::may_read() const noexcept {
+  return reading_ == Reading::No && !ending_ && !waiting_since_ && to_server_.empty() &&
+         (held_.empty() || incomplete_) && !tracker_.full() && !translator_holds_;
+}
+
+void TransactionRelay::read() {
+  if (!buffer_) buffer_ = buffers_.take();
+  reading_ = Reading::Pending;
+  ++pending_;
+  client_.async_read_some(buffer_.span(),
+                          [this](std::error_code ec, std::size_t count) { on_read(ec, count); });
+}
+
+void TransactionRelay::on_read(std::error_code ec, std::size_t count) {
+  --pending_;
+  if (ending_) return operation_done();
+  if (reading_ == Reading::Over) return buffer_.reset();
+  const bool was_going_idle = std::exchange(reading_, Reading::No) == Reading::GoingIdle;
+  if (ec == asio::error::operation_aborted && was_going_idle) return wait_idle();
+  if (ec == asio::error::eof) return on_end_of_file();
+  if (ec) return finish(RelayEnd::ClientFailed);
+  take(ByteView(buffer_.span().data(), count), Clock::now());
+}
+
+void TransactionRelay::wait_idle() {
+  buffer_.reset();
+  reading_ = Reading::Idle;
+  ++pending_;
+  client_.async_wait_readable([this](std::error_code ec) { on_readable(ec); });
+}
+
+void TransactionRelay::on_readable(std::error_code ec) {
+  --pending_;
+  if (ending_) return operation_done();
+  if (reading_ == Reading::Over) return;
+  if (ec) return finish(RelayEnd::ClientFailed);
+  reading_ = Reading::No;
+  if (waiting_since_) {
+    if (hung_up(client_.native_handle())) return on_end_of_file();
+    watched_ = true;
+    return;
+  }
+  if (!may_read()) return;
+  buffer_ = buffers_.take();
+  const net::IoOutcome outcome = client_.try_read(buffer_.span());
+  switch (outcome.status) {
+    case net::IoStatus::Ok:
+      return take(ByteView(buffer_.span().data(), outcome.bytes), Clock::now());
+    case net::IoStatus::WouldBlock:
+      return wait_idle();
+    case net::IoStatus::Eof:
+      return on_end_of_file();
+    case net::IoStatus::Failed:
+      return finish(RelayEnd::ClientFailed);
+  }
+}
+
+void TransactionRelay::on_end_of_file() {
+  client_left(RelayEnd::ClientClosed);
+}
+
+// What cannot be used yet is kept, and the buffer goes back: thousands may wait at a time.
+void TransactionRelay::take(ByteView bytes, Clock::time_point now) {
+  moved_ = true;
+  meter_.client_sent(bytes.size());
+  if (held_.empty()) {
+    using_ = true;
+    const std::size_t used = use(bytes, now);
+    using_ = false;
+    if (used < bytes.size() && !ending_ && !client_gone_)
+      held_.assign(bytes.begin() + static_cast<std::ptrdiff_t>(used), bytes.end());
+  } else {
+    append(held_, bytes);
+    use_held(now);
+  }
+  release_if_at_rest(now);
+  if (may_read()) return read();
+  if (reading_ == Reading::No || ending_) buffer_.reset();
+}
+
+void TransactionRelay::use_held(Clock::time_point now) {
+  using_ = true;
+  const std::size_t used = use(held_, now);
+  using_ = false;
+  if (ending_ || client_gone_ || used == held_.size())
+    held_.clear();
+  else
+    held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(used));
+}
+
+std::size_t TransactionRelay::use(ByteView bytes, Clock::time_point now) {
+  std::size_t used = 0;
+  incomplete_ = false;
+  while (used < bytes.size() && !ending_ && !client_gone_) {
+    const ByteView rest = bytes.subspan(used);
+    if (skip_ != Skip::Nothing) {
+      used += skip(rest);
+      continue;
+    }
+    if (server_ == nullptr) {
+      if (const std::size_t dropped = drop_unserved(rest); dropped > 0) {
+        used += dropped;
+        continue;
+      }
+      if (ending_ || !to_client_.empty() || !begins_whole(rest)) break;
+      if (rest.front() == std::byte{'X'}) {
+        client_left(RelayEnd::ClientTerminated);
+        break;
+      }
+      waiting_since_ = now;
+      watched_ = false;
+      if (PooledServer* const server = host_.server_wanted(now)) begin(*server, now);
+      if (waiting_since_) break;
+      if (server_ == nullptr) continue;  // refused
+    }
+    if (hand_over_ || tracker_.full() || !to_server_.empty()) break;
+    const std::size_t taken = forward(rest, now);
+    used += taken;
+    if (taken < rest.size()) break;
+  }
+  return used;
+}
+
+// Takes off the front what no server needs to see. Only while there is none.
+std::size_t TransactionRelay::drop_unserved(ByteView bytes) {
+  const std::size_t given = bytes.size();
+  while (!bytes.empty()) {
+    if (!skipped_.in_body()) {
+      if (skipped_.at_boundary() && !unanswered(std::to_integer<char>(bytes.front()))) break;
+      if (!skipped_.take_header(bytes)) break;
+      if (!skipped_.length_valid()) {
+        finish(RelayEnd::ServerJudged);  // without a word, as PostgreSQL
+        break;
+      }
+    }
+    skipped_.take_body(bytes);
+  }
+  return given - bytes.size();
+}
+
+// Whether the first message is there as a whole, or at least as far as a buffer goes: so nobody holds a
+// server with half a query. What is no message at all ends the session here, and costs no server connection.
+bool TransactionRelay::begins_whole(ByteView bytes) {
+  if (!known(std::to_integer<char>(bytes.front()))) {
+    refuse_message("invalid frontend message type " +
+                   std::to_string(std::to_integer<unsigned>(bytes.front())));
+    return false;
+  }
+  HeaderWalker walker;
+  ByteView rest = bytes;
+  const bool header = walker.take_header(rest);
+  if (header && !walker.length_valid()) {
+    finish(RelayEnd::ServerJudged);  // without a word, as PostgreSQL
+    return false;
+  }
+  incomplete_ = !header || (walker.body_left() > rest.size() && bytes.size() < buffers_.buffer_bytes());
+  return !incomplete_;
+}
+
+// Drops what belongs to a request that was answered already.
+std::size_t TransactionRelay::skip(ByteView bytes) {
+  const std::size_t given = bytes.size();
+  while (!bytes.empty() && skip_ != Skip::Nothing) {
+    if (!skipped_.in_body()) {
+      if (skipped_.at_boundary() && bytes.front() == std::byte{'X'}) {
+        skip_ = Skip::Nothing;
+        break;
+      }
+      const bool complete = skipped_.take_header(bytes);
+      if (complete && (!skipped_.length_valid() || !known(skipped_.type()))) {
+        refuse_message("invalid message");
+        break;
+      }
+      if (!complete) break;
+    }
+    skipped_.take_body(bytes);
+    if (skipped_.in_body()) break;
+    const char type = skipped_.type();
+    const bool ends = type == 'S' || (skip_ == Skip::Request && (type == 'Q' || type == 'F'));
+    if (extended(type)) skip_ = Skip::Sync;
+    if (!ends) continue;
+    skip_ = Skip::Nothing;
+    Bytes ready;
+    protocol::append_ready_for_query(ready, 'I');
+    send_to_client(ready);
+  }
+  return given - bytes.size();
+}
+
+}  // namespace sluice::router
