@@ -304,7 +304,8 @@ std::vector<ServerPool::IdleInfo> TransactionPools::idle() const {
     for (const auto& [server, group] : pool->groups_)
       for (const PooledServer* const each : group.idle) {
         const ServerConnection& c = each->connection();
-        all.push_back({c.user, c.database, c.server, c.process_id, c.opened_at, each->idle_since});
+        all.push_back({c.user, c.database, c.server, c.process_id, c.opened_at, each->idle_since,
+                       c.stream.native_handle()});
       }
   return all;
 }
