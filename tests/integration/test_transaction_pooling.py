@@ -251,3 +251,29 @@ def test_nothing_is_left_behind(pooled):
         client.query("select 1")
         client.close()
     wait_until(lambda: fd_count(pooled.pid) <= before + 2, 5, "descriptors to be closed")
+
+
+def test_pause_lets_transactions_end_and_holds_back_new_ones(pooled):
+    with pooled.session() as a, pooled.session() as b:
+        a.query("begin")
+        paused = threading.Thread(target=pooled.console, args=("pause app",))
+        paused.start()
+        wait_until(lambda: any(r["name"] == "app" and r["paused"] == "1" for r in pooled.console("show databases")))
+        answers = []
+        waiting = threading.Thread(target=lambda: answers.append(b.value("select 'through'")))
+        waiting.start()
+        assert a.value("select 'mine'") == "mine"
+        assert paused.is_alive() and not answers
+        a.query("commit")
+        paused.join(10)
+        assert not paused.is_alive() and not answers
+        pooled.console("resume app")
+        waiting.join(10)
+        assert answers == ["through"]
+
+
+def test_reconnect_gives_the_next_transaction_a_new_server(pooled):
+    with pooled.session() as client:
+        before = client.value(BACKEND)
+        pooled.console("reconnect app")
+        assert client.value(BACKEND) != before
