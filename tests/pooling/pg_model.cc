@@ -1,6 +1,7 @@
 #include "tests/pooling/pg_model.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "protocol/backend_messages.h"
 
