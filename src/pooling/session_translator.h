@@ -11,7 +11,6 @@
 
 #include "base/bytes.h"
 #include "pooling/client_names.h"
-#include "pooling/message_cursor.h"
 #include "pooling/pieces.h"
 #include "pooling/pin_reason.h"
 #include "pooling/request_queue.h"
@@ -19,6 +18,7 @@
 #include "pooling/settings.h"
 #include "pooling/sql_facts.h"
 #include "pooling/statement.h"
+#include "protocol/header_walker.h"
 
 namespace sluice::pooling {
 
@@ -267,7 +267,7 @@ class SessionTranslator {
   ServerStatements* server_ = nullptr;
   ServerSettings* server_settings_ = nullptr;
 
-  MessageCursor frontend_;
+  protocol::HeaderWalker frontend_;
   Bytes head_;  // of a message that came in pieces and cannot be sent on yet
   Body body_ = Body::Forward;
   bool held_ = false;
@@ -301,7 +301,7 @@ class SessionTranslator {
   StatementPtr recovering_;
   Bytes replay_error_;
 
-  MessageCursor backend_;
+  protocol::HeaderWalker backend_;
   Bytes backend_head_;  // of a message that came in pieces and is to be looked at
   bool backend_kept_ = false;
   Bytes parameters_;  // a ParameterDescription that may have to be forgotten

@@ -8,6 +8,8 @@
 namespace sluice::pooling {
 namespace {
 
+using protocol::HeaderWalker;
+
 enum class Staleness { None, Plan, Gone };
 
 // Field R is the function in PostgreSQL's source that raised the error: messages are translated, it is not.
@@ -15,7 +17,7 @@ Staleness staleness(ByteView error) noexcept {
   std::string_view sqlstate;
   std::string_view routine;
   std::string_view text;
-  ByteReader in(error.subspan(MessageCursor::kHeaderBytes));
+  ByteReader in(error.subspan(HeaderWalker::kHeaderBytes));
   while (const auto field = in.u8()) {
     if (*field == 0) break;
     const auto value = in.cstring();

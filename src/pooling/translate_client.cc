@@ -10,6 +10,8 @@
 namespace sluice::pooling {
 namespace {
 
+using protocol::HeaderWalker;
+
 bool type_valid(char type) noexcept {
   return std::string_view("PBDECHSQFdcf").find(type) != std::string_view::npos;
 }
@@ -56,7 +58,7 @@ void SessionTranslator::detach() {
   recovering_ = nullptr;
   replay_state_ = Replay::Unspoilt;
   recovery_ = Recovery::None;
-  backend_ = MessageCursor();
+  backend_ = HeaderWalker();
   parameters_.clear();
   backend_kept_ = raw_backend_ = skipping_ = copy_in_ = failed_ = rolled_back_ = large_unnamed_ = false;
   answered_ = false;
@@ -117,9 +119,9 @@ SessionTranslator::Taken SessionTranslator::take(ByteView& bytes, Pieces& out) {
   }
   if (frontend_.in_body()) return take_body(bytes, out);
 
-  const MessageCursor before = frontend_;
+  const HeaderWalker before = frontend_;
   const ByteView given = bytes;
-  const bool in_one_piece = frontend_.at_boundary() && bytes.size() >= MessageCursor::kHeaderBytes;
+  const bool in_one_piece = frontend_.at_boundary() && bytes.size() >= HeaderWalker::kHeaderBytes;
   if (!frontend_.take_header(bytes)) return {};
   const char type = frontend_.type();
   if (!frontend_.length_valid() || !type_valid(type)) {
@@ -232,7 +234,7 @@ void SessionTranslator::push_unnamed_parse() {
 
 void SessionTranslator::send(const Message& message, Pieces& out) {
   if (message.start != nullptr) {
-    const ByteView all(message.start, MessageCursor::kHeaderBytes + message.body.size());
+    const ByteView all(message.start, HeaderWalker::kHeaderBytes + message.body.size());
     out.pass(all);
     record(all);
     return;

@@ -11,6 +11,8 @@
 namespace sluice::pooling {
 namespace {
 
+using protocol::HeaderWalker;
+
 // Messages that are looked at as a whole.
 bool watched(char type) noexcept {
   return std::string_view("123nsICEZSGt").find(type) != std::string_view::npos;
@@ -21,7 +23,7 @@ bool completes(char type) noexcept {
 }
 
 ByteView body_of(ByteView message) noexcept {
-  return message.subspan(MessageCursor::kHeaderBytes);
+  return message.subspan(HeaderWalker::kHeaderBytes);
 }
 
 std::string_view tag_of(ByteView message) noexcept {
@@ -69,7 +71,7 @@ void SessionTranslator::on_server(ByteView bytes, Pieces& to_client, Pieces& to_
       backend_kept_ ? on_backend_message(backend_head_, to_client, to_server) : on_streamed(backend_.type());
       continue;
     }
-    const bool in_one_piece = backend_.at_boundary() && bytes.size() >= MessageCursor::kHeaderBytes;
+    const bool in_one_piece = backend_.at_boundary() && bytes.size() >= HeaderWalker::kHeaderBytes;
     const std::byte* start = bytes.data();
     if (!backend_.take_header(bytes)) return;
     raw_backend_ = !backend_.length_valid();
@@ -78,19 +80,20 @@ void SessionTranslator::on_server(ByteView bytes, Pieces& to_client, Pieces& to_
     backend_kept_ = !raw_backend_ && watched(backend_.type()) && body_bytes <= kErrorBytesMax;
     if (backend_kept_ && in_one_piece && all_here) {
       backend_.take_body(bytes);
-      on_backend_message(ByteView(start, MessageCursor::kHeaderBytes + body_bytes), to_client, to_server);
+      on_backend_message(ByteView(start, HeaderWalker::kHeaderBytes + body_bytes), to_client, to_server);
       continue;
     }
     const ByteView piece = backend_.take_body(bytes);
     if (backend_kept_) {
-      backend_head_.assign(backend_.header().begin(), backend_.header().end());
+      backend_head_.clear();
+      append(backend_head_, backend_.header());
       append(backend_head_, piece);
       if (!backend_.in_body()) on_backend_message(backend_head_, to_client, to_server);
       continue;
     }
     give_parameters(to_client);
     if (in_one_piece) {
-      to_client.pass(ByteView(start, MessageCursor::kHeaderBytes + piece.size()));
+      to_client.pass(ByteView(start, HeaderWalker::kHeaderBytes + piece.size()));
     } else {
       append(to_client.own(), backend_.header());
       to_client.own_done();
@@ -231,7 +234,7 @@ void SessionTranslator::fail_batch() {
 }
 
 void SessionTranslator::on_ready(ByteView message, Pieces& to_client, Pieces& to_server) {
-  if (message.size() != MessageCursor::kHeaderBytes + 1) return give(message, to_client);
+  if (message.size() != HeaderWalker::kHeaderBytes + 1) return give(message, to_client);
   const char status = std::to_integer<char>(message.back());
   const bool in_doubt = requests_.empty() || extended(requests_.front().kind) ||
                         (requests_.front().kind != RequestKind::Sync && !answered_ && doubtful_syncs_ > 0);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -26,6 +27,13 @@ class HeaderWalker {
   // Of the body that take_header() announced; valid until the body is taken.
   std::uint32_t body_left() const noexcept { return body_left_; }
   bool length_valid() const noexcept { return length_valid_; }
+  // Of the last header completed, until the next one begins: the whole body's size, and the header as it
+  // came.
+  std::uint32_t body_bytes() const noexcept { return length_valid_ ? length_ - 4 : 0; }
+  std::array<std::byte, kHeaderBytes> header() const noexcept {
+    const auto byte = [](std::uint32_t value) { return static_cast<std::byte>(value & 0xFF); };
+    return {byte(type_), byte(length_ >> 24), byte(length_ >> 16), byte(length_ >> 8), byte(length_)};
+  }
 
   // True when a header was completed; false when `bytes` ran out before. Only while not in_body().
   bool take_header(ByteView& bytes) noexcept {
@@ -55,7 +63,7 @@ class HeaderWalker {
   // A header is never complete and pending at once, and a body has no pending header.
   bool check_invariant() const noexcept {
     return header_bytes_ < kHeaderBytes && (body_left_ == 0 || header_bytes_ == 0) &&
-           body_left_ <= kLengthMax - 4;
+           body_left_ <= kLengthMax - 4 && body_left_ <= body_bytes();
   }
 
  private:
