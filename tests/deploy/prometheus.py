@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import yaml
 
-from harness.net import free_port, wait_until
+from harness.net import end, free_port, wait_until
 from promql import ROOT
 
 
@@ -49,9 +49,4 @@ def prometheus(directory, configuration, admin_port):
         wait_until(server.scraped, 30, "Prometheus to scrape the router")
         yield server
     finally:
-        process.terminate()
-        try:
-            process.wait(timeout=15)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process, 15)

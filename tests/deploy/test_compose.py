@@ -14,11 +14,12 @@ import psycopg2
 import pytest
 import yaml
 
-from harness.net import as_postgres, free_port, wait_until
+from harness.net import as_postgres, end, free_port, wait_until
 from harness.postgres import BINDIR
 from harness.router import BINARY, Router
 from prometheus import prometheus
 from promql import ROOT, expressions, without_variables
+from tools import run_tool
 from units import allowed_calls, traced_calls
 
 DOCKER = ROOT / "docker"
@@ -27,10 +28,7 @@ COMPOSE = DOCKER / "compose"
 
 @pytest.fixture(scope="module")
 def services():
-    program = shutil.which("docker-compose")
-    if program is None:
-        pytest.skip("docker-compose is not installed")
-    done = subprocess.run([program, "-f", str(DOCKER / "compose.yaml"), "config"], capture_output=True, text=True, timeout=60, check=False)
+    done = run_tool("docker-compose", "docker-compose", "-f", str(DOCKER / "compose.yaml"), "config")
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr, done.stderr
     return yaml.safe_load(done.stdout)["services"]
@@ -70,14 +68,11 @@ def test_the_router_waits_for_its_drain(services):
 
 
 def test_prometheus_reads_its_configuration(tmp_path, services):
-    program = shutil.which("promtool")
-    if program is None:
-        pytest.skip("promtool is not installed (Debian package prometheus)")
     for volume in services["prometheus"]["volumes"]:
         source, target = volume.split(":")[:2] if isinstance(volume, str) else (volume["source"], volume["target"])
         if target.startswith("/etc/prometheus/"):
             shutil.copy(source, tmp_path / Path(target).name)
-    done = subprocess.run([program, "check", "config", str(tmp_path / "prometheus.yml")], capture_output=True, text=True, timeout=30, check=False)
+    done = run_tool("promtool", "prometheus", "check", "config", str(tmp_path / "prometheus.yml"))
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -117,12 +112,7 @@ def running(*command, **environment):
     try:
         yield server
     finally:
-        server.terminate()
-        try:
-            server.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
+        end(server, 20)
 
 
 def listening(place, port):

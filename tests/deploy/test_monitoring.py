@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 
@@ -10,6 +9,7 @@ import pytest
 import yaml
 
 from promql import ROOT, Table, expressions, labels_of, problems, without_variables
+from tools import run_tool
 
 RULES = ROOT / "deploy/prometheus/sluice.rules.yaml"
 DASHBOARD = ROOT / "deploy/grafana/sluice.json"
@@ -42,10 +42,7 @@ def dashboard():
 
 
 def promtool(*arguments):
-    program = shutil.which("promtool")
-    if program is None:
-        pytest.skip("promtool is not installed (Debian package prometheus)")
-    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    return run_tool("promtool", "prometheus", *arguments)
 
 
 def test_the_checker_finds_what_does_not_exist(table):

@@ -1,12 +1,10 @@
 """The units as installed, and the system calls that they allow."""
 
 import re
-import shutil
-import subprocess
 
-import pytest
 
 from promql import ROOT
+from tools import run_tool
 
 UNITS = ("sluice", "sluice-placer")
 
@@ -20,10 +18,7 @@ def unit_text(unit, bin_dir="/usr/bin"):
 
 
 def analyze(*arguments):
-    program = shutil.which("systemd-analyze")
-    if program is None:
-        pytest.skip("systemd-analyze is not installed (Debian package systemd)")
-    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=30, check=False)
+    return run_tool("systemd-analyze", "systemd", *arguments)
 
 
 def calls_of(group):

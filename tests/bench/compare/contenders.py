@@ -3,11 +3,10 @@ started and stopped."""
 
 import os
 import shutil
-import signal
 import subprocess
 
 from harness import leaks
-from harness.net import as_postgres, free_port, wait_until
+from harness.net import as_postgres, end, free_port, wait_until
 from harness.postgres import PASSWORD
 from harness.router import BINARY, Router
 from harness.wire import WireClient
@@ -45,12 +44,7 @@ class Contender:
 
     def stop(self):
         if self.process:
-            self.process.send_signal(signal.SIGTERM)
-            try:
-                self.process.wait(10)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+            end(self.process)
 
     def restart(self, bench):
         """A fresh process: memory that an earlier load left behind would hide what the next one needs."""

@@ -3,6 +3,7 @@
 import os
 import random
 import socket
+import subprocess
 import time
 
 
@@ -35,6 +36,16 @@ def wait_until(condition, timeout=10.0, what="condition", interval=0.02):
         if time.monotonic() >= deadline:
             raise AssertionError(f"not within {timeout} s: {what}")
         time.sleep(interval)
+
+
+def end(process, seconds=10):
+    """Asks a process to end, and makes it end when it does not within `seconds`."""
+    process.terminate()
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def as_postgres(command):
