@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 
-#include <asio/steady_timer.hpp>
 #include <gtest/gtest.h>
 
 #include "net/listener.h"
@@ -14,7 +13,6 @@ namespace sluice::cluster {
 namespace {
 
 using namespace std::chrono_literals;
-using net::test::kAwait;
 
 std::string members(const std::string& list) {
   return R"({"members": [)" + list + "]}";
@@ -86,13 +84,6 @@ class PatroniWatchTest : public testing::Test {
     first.listeners[0].close();
     second.listeners[0].close();
   }
-  asio::awaitable<void> until(std::function<bool()> condition) {
-    asio::steady_timer timer(io);
-    while (!condition()) {
-      timer.expires_after(1ms);
-      co_await timer.async_wait(kAwait);
-    }
-  }
 
   asio::io_context io{1};
   Node first{io}, second{io};
@@ -106,7 +97,7 @@ TEST_F(PatroniWatchTest, AsksForTheClusterAgainAndAgain) {
   first.answer = http(members(kLeader));
   play([this]() -> asio::awaitable<void> {
     watch.configure(settings());
-    co_await until([&] { return views.size() == 3; });
+    co_await net::test::until([&] { return views.size() == 3; });
   });
   EXPECT_TRUE(first.asked.starts_with("GET /cluster HTTP/1.1\r\n")) << first.asked;
   EXPECT_EQ(second.questions, 0);
@@ -120,7 +111,7 @@ TEST_F(PatroniWatchTest, TriesTheNextAddressAndThenStaysWithIt) {
   second.answer = http(members(kLeader));
   play([this]() -> asio::awaitable<void> {
     watch.configure(settings());
-    co_await until([&] { return views.size() == 2; });
+    co_await net::test::until([&] { return views.size() == 2; });
   });
   EXPECT_EQ(first.questions, 1);
   EXPECT_EQ(second.questions, 2);
@@ -133,12 +124,12 @@ TEST_F(PatroniWatchTest, SaysWhatEachAddressDidWrongAndGoesOnAsking) {
   second.answer = http("[]");
   play([this]() -> asio::awaitable<void> {
     watch.configure(settings());
-    co_await until([&] { return problems == 2; });
+    co_await net::test::until([&] { return problems == 2; });
     EXPECT_EQ(watch.status().failed, 2U);
     EXPECT_NE(watch.status().problem.find("no whole answer in time"), std::string::npos);
     EXPECT_NE(watch.status().problem.find("lists no members"), std::string::npos);
     second.answer = http(members(kLeader));
-    co_await until([&] { return !views.empty(); });
+    co_await net::test::until([&] { return !views.empty(); });
   });
   EXPECT_EQ(watch.status().problem, "");
 }
@@ -149,9 +140,9 @@ TEST_F(PatroniWatchTest, AsksAtOnceWhenHurried) {
     PatroniWatch::Settings slow = settings();
     slow.interval = 1h;
     watch.configure(slow);
-    co_await until([&] { return views.size() == 1; });
+    co_await net::test::until([&] { return views.size() == 1; });
     watch.ask_now();
-    co_await until([&] { return views.size() == 2; });
+    co_await net::test::until([&] { return views.size() == 2; });
   });
   EXPECT_EQ(views.size(), 2U);
 }
@@ -161,13 +152,13 @@ TEST_F(PatroniWatchTest, AsksNobodyWithoutAddressesAndBeginsAnewWithOthers) {
   play([this]() -> asio::awaitable<void> {
     watch.configure({});
     watch.configure(settings());
-    co_await until([&] { return !views.empty(); });
+    co_await net::test::until([&] { return !views.empty(); });
     watch.configure({});
     EXPECT_FALSE(watch.status().answered);
     PatroniWatch::Settings other = settings();
     other.from = {second.source()};
     watch.configure(other);
-    co_await until([&] { return second.questions > 0 && watch.status().answered; });
+    co_await net::test::until([&] { return second.questions > 0 && watch.status().answered; });
   });
   EXPECT_EQ(watch.status().source, second.source().authority());
 }

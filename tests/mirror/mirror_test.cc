@@ -16,7 +16,6 @@ namespace sluice::mirror {
 namespace {
 
 using namespace std::chrono_literals;
-using net::test::kAwait;
 
 // A web server on loopback that answers each connection with what `answer` says, or with nothing.
 class MirrorTest : public ::testing::Test {
@@ -64,13 +63,6 @@ class MirrorTest : public ::testing::Test {
     net::test::run(io, serve(1), ask(limits, &problem));
     kept.clear();
     return problem;
-  }
-  asio::awaitable<void> until(std::function<bool()> condition) {
-    asio::steady_timer timer(io);
-    while (!condition()) {
-      timer.expires_after(1ms);
-      co_await timer.async_wait(kAwait);
-    }
   }
 
   asio::io_context io{1};
@@ -122,12 +114,12 @@ TEST_F(MirrorTest, CopiesTheProfileWithItsAges) {
   std::optional<profile::Profile> copy, later;
   const auto watch = [&]() -> asio::awaitable<void> {
     std::function<bool()> copied = [&] { return mirror.status().good > 0; };
-    co_await until(std::move(copied));
+    co_await net::test::until(std::move(copied));
     if (auto read = reader.read()) copy = *std::move(read);
     // The router fails: the copy grows old and the mirror lives.
     good = false;
     std::function<bool()> failing = [&] { return mirror.status().failed > 2; };
-    co_await until(std::move(failing));
+    co_await net::test::until(std::move(failing));
     if (auto read = reader.read()) later = *std::move(read);
     co_await mirror.stop();
     listeners[0].close();
@@ -155,7 +147,7 @@ TEST_F(MirrorTest, MakesNoFileOfWhatIsNoProfile) {
   ASSERT_TRUE(mirror.start(problem)) << problem;
   const auto watch = [&]() -> asio::awaitable<void> {
     std::function<bool()> failing = [&] { return mirror.status().failed > 1; };
-    co_await until(std::move(failing));
+    co_await net::test::until(std::move(failing));
     co_await mirror.stop();
     listeners[0].close();
   };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,6 +10,8 @@
 #include <asio/awaitable.hpp>
 #include <asio/experimental/as_tuple.hpp>
 #include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
 
 #include "net/stream.h"
@@ -24,6 +27,16 @@ void run(asio::io_context& io, Tasks... tasks) {
   std::vector<asio::awaitable<void>> all;
   (all.push_back(std::move(tasks)), ...);
   run_all(io, std::move(all));
+}
+
+// Looks each millisecond whether it is so.
+template <class Condition>
+asio::awaitable<void> until(Condition condition) {
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  while (!condition()) {
+    timer.expires_after(std::chrono::milliseconds(1));
+    co_await timer.async_wait(kAwait);
+  }
 }
 
 // A connected pair: over a Unix socketpair, or over loopback TCP. The first is the client's end, side Server.
