@@ -17,16 +17,11 @@ using fakes::ScriptedServer;
 // One replica, so that every session is on it.
 constexpr std::string_view kCancels = "cancel_wait_timeout: 10\n";
 
-void end(SessionWorld& world, ScriptedClient& client) {
-  client.terminate();
-  world.settle();
-}
-
 TEST(SessionReuse, GivesTheNextSessionTheSameServer) {
   SessionWorld world;
   ScriptedClient& first = world.ready_client();
   Backend& backend = world.last_backend();
-  end(world, first);
+  world.end(first);
   ScriptedClient& second = world.ready_client();
   EXPECT_EQ(&world.last_backend(), &backend);
   EXPECT_EQ(second.types(), "RSSKZ");
@@ -34,7 +29,7 @@ TEST(SessionReuse, GivesTheNextSessionTheSameServer) {
   EXPECT_NE(second.process_id(), first.process_id());
   second.query("SELECT 1");
   world.settle();
-  end(world, second);
+  world.end(second);
   EXPECT_EQ(backend.heard(), (std::vector<std::string>{"Q:DISCARD ALL", "Q:SELECT 1", "Q:DISCARD ALL"}));
   EXPECT_EQ(world.reading().total(telemetry::metric::server_connections_reused_total), 1);
   world.expect_nothing_left();
@@ -42,15 +37,15 @@ TEST(SessionReuse, GivesTheNextSessionTheSameServer) {
 
 TEST(SessionReuse, IsForTheSameUserAndSettingsAlone) {
   SessionWorld world;
-  end(world, world.ready_client("trusted"));
+  world.end(world.ready_client("trusted"));
   ScriptedClient& with_setting = world.connect();
   with_setting.start("trusted", {{"TimeZone", "Europe/Zurich"}});
   world.settle();
   EXPECT_TRUE(with_setting.ready());
   ScriptedClient& other = world.ready_client("alice");
   EXPECT_EQ(world.reading().total(telemetry::metric::server_connections_reused_total), 0);
-  end(world, with_setting);
-  end(world, other);
+  world.end(with_setting);
+  world.end(other);
   EXPECT_EQ(world.shared().pool.size(), 3U);
   world.expect_nothing_left();
 }
@@ -58,7 +53,7 @@ TEST(SessionReuse, IsForTheSameUserAndSettingsAlone) {
 TEST(SessionReuse, ClosesAServerThatCannotBeReset) {
   SessionWorld world;
   world.server("a").reset = ScriptedServer::Reset::Fails;
-  end(world, world.ready_client());
+  world.end(world.ready_client());
   EXPECT_EQ(world.server("a").open_backends(), 0U);
   EXPECT_EQ(world.shared().pool.size(), 0U);
   EXPECT_EQ(world.reading().total(telemetry::metric::server_resets_total), 1);
@@ -69,7 +64,7 @@ TEST(SessionReuse, ClosesAServerThatIsSilentWhileItIsReset) {
   SessionWorld world("server_reset_timeout: 3\n");
   world.server("a").reset = ScriptedServer::Reset::StaysSilent;
   ScriptedClient& first = world.ready_client();
-  end(world, first);
+  world.end(first);
   EXPECT_TRUE(first.ended()) << "a client does not wait for it";
   ScriptedClient& second = world.ready_client();
   EXPECT_EQ(world.server("a").backends().size(), 2U) << "nor does the next one";
@@ -90,31 +85,31 @@ TEST(SessionReuse, ClosesAServerThatIsLostWhileItIsReset) {
     backend.die("57P01");
     return true;
   };
-  end(world, world.ready_client());
+  world.end(world.ready_client());
   EXPECT_EQ(world.shared().pool.size(), 0U);
   ScriptedClient& next = world.ready_client();
   EXPECT_EQ(next.types(), "RSSKZ");
-  end(world, next);
+  world.end(next);
   world.expect_nothing_left();
 }
 
 TEST(SessionReuse, PassesOverAServerThatWentWhileItWasKept) {
   SessionWorld world;
-  end(world, world.ready_client());
-  end(world, world.ready_client());
+  world.end(world.ready_client());
+  world.end(world.ready_client());
   world.last_backend().die("57P01");
   world.settle();
   ScriptedClient& client = world.ready_client();
   EXPECT_EQ(client.types(), "RSSKZ");
   EXPECT_TRUE(client.errors().empty());
   EXPECT_EQ(world.server("a").backends().size(), 2U);
-  end(world, client);
+  world.end(client);
   world.expect_nothing_left();
 }
 
 TEST(SessionReuse, TakesInWhatAServerSaysWhileItIsKept) {
   SessionWorld world;
-  end(world, world.ready_client());
+  world.end(world.ready_client());
   Bytes unasked;
   protocol::append_notice_response(unasked, {"NOTICE", "00000", "for nobody", "", ""});
   protocol::append_parameter_status(unasked, "TimeZone", "Europe/Zurich");
@@ -124,7 +119,7 @@ TEST(SessionReuse, TakesInWhatAServerSaysWhileItIsKept) {
   EXPECT_EQ(world.server("a").backends().size(), 1U);
   EXPECT_EQ(client.types(), "RSSKZ");
   EXPECT_EQ(client.parameter("TimeZone"), "Europe/Zurich");
-  end(world, client);
+  world.end(client);
   world.expect_nothing_left();
 }
 
@@ -171,7 +166,7 @@ TEST(SessionCancel, ReachesTheServerThatRunsTheQuery) {
 TEST(SessionCancel, IsNeverForwardedWhenItComesTooLate) {
   SessionWorld world;
   ScriptedClient& gone = world.ready_client();
-  end(world, gone);
+  world.end(gone);
   ScriptedClient& next = world.ready_client();
   next.query("wait");
   world.settle();
@@ -204,7 +199,7 @@ TEST(SessionCancel, HoldsTheServerBackUntilItIsDelivered) {
   protocol::append_ready_for_query(answer, 'I');
   backend.send(answer);
   world.settle();
-  end(world, first);
+  world.end(first);
   EXPECT_EQ(world.shared().pool.size(), 0U);
   EXPECT_EQ(backend.heard().size(), 1U) << "not even a reset yet";
   ScriptedClient& second = world.ready_client();
@@ -213,7 +208,7 @@ TEST(SessionCancel, HoldsTheServerBackUntilItIsDelivered) {
   world.run_for(1s);
   EXPECT_EQ(world.shared().pool.size(), 1U);
   EXPECT_EQ(backend.heard().back(), "Q:DISCARD ALL");
-  end(world, second);
+  world.end(second);
   world.expect_nothing_left();
 }
 
@@ -231,7 +226,7 @@ TEST(SessionCancel, CostsTheServerItsNextSessionWhenItsFateIsNotKnown) {
   protocol::append_ready_for_query(answer, 'I');
   backend.send(answer);
   world.settle();
-  end(world, client);
+  world.end(client);
   world.run_for(9s);
   EXPECT_TRUE(backend.open());
   world.run_for(2s);

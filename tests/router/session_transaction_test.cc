@@ -26,11 +26,6 @@ Bytes message(char type, std::string_view body) {
   return out;
 }
 
-void end(SessionWorld& world, ScriptedClient& client) {
-  client.terminate();
-  world.settle();
-}
-
 TEST(SessionTransaction, GivesEachTheServerForOneTransaction) {
   SessionWorld world(kTransactions);
   ScriptedClient& first = world.ready_client();
@@ -48,8 +43,8 @@ TEST(SessionTransaction, GivesEachTheServerForOneTransaction) {
   EXPECT_EQ(second.types(), "RSSKZDCZ");
   EXPECT_EQ(world.server("a").backends().size(), 1U);
   EXPECT_TRUE(world.server("b").backends().empty());
-  end(world, first);
-  end(world, second);
+  world.end(first);
+  world.end(second);
   world.expect_nothing_left();
 }
 
@@ -70,8 +65,8 @@ TEST(SessionTransaction, KeepsTheServerUntilTheTransactionIsOver) {
   second.query("SELECT 3");
   world.settle();
   EXPECT_EQ(heard_by(world, "a").back(), "Q:SELECT 3");
-  end(world, first);
-  end(world, second);
+  world.end(first);
+  world.end(second);
   world.expect_nothing_left();
 }
 
@@ -91,7 +86,7 @@ TEST(SessionTransaction, KeepsTheServerUntilTheLastAnswerOfAPipeline) {
   EXPECT_EQ(heard_by(world, "a"), (std::vector<std::string>{"Q:SELECT 1", "Q:wait"}));
   EXPECT_EQ(heard_by(world, "b"), (std::vector<std::string>{"Q:SELECT 2"}));
   first.peer().reset();
-  end(world, second);
+  world.end(second);
   world.settle();
   world.expect_nothing_left();
 }
@@ -114,7 +109,7 @@ TEST(SessionTransaction, RollsBackWhatAClientLeavesOpen) {
   world.settle();
   EXPECT_EQ(heard_by(world, "a").back(), "Q:SELECT 1");
   EXPECT_EQ(world.server("a").backends().size(), 1U);
-  end(world, next);
+  world.end(next);
   world.expect_nothing_left();
 }
 
@@ -143,7 +138,7 @@ TEST(SessionTransaction, PassesOverAServerThatDiedWhileItWasIdle) {
   world.settle();
   EXPECT_EQ(client.types(), "RSSKZDCZDCZ");
   EXPECT_TRUE(client.errors().empty());
-  end(world, client);
+  world.end(client);
   world.expect_nothing_left();
 }
 
@@ -174,7 +169,7 @@ TEST(SessionTransaction, TakesNoServerForHalfAMessage) {
   client.send(ByteView(query).last(1));
   world.settle();
   EXPECT_EQ(client.types(), "RSSKZDCZ");
-  end(world, client);
+  world.end(client);
   world.expect_nothing_left();
 }
 
@@ -192,7 +187,7 @@ TEST(SessionTransaction, DropsWhatAServerWouldIgnore) {
   }
   EXPECT_EQ(heard_by(world, "a"), (std::vector<std::string>{"Q:SELECT 1"}));
   EXPECT_EQ(client.types(), "RSSKZDCZ");
-  end(world, client);
+  world.end(client);
   world.expect_nothing_left();
 }
 
@@ -239,8 +234,8 @@ TEST(SessionTransaction, ACancelReachesAQueryThatWaitsForAServer) {
   world.settle();
   EXPECT_EQ(waiting.types(), "RSSKZEZEZDCZ");
   EXPECT_EQ(heard_by(world, "a").back(), "Q:SELECT 2");
-  end(world, holder);
-  end(world, waiting);
+  world.end(holder);
+  world.end(waiting);
   world.run_for(1min);
   world.expect_nothing_left();
 }
@@ -266,8 +261,8 @@ TEST(SessionTransaction, ACancelOnItsWayKeepsTheServerFromTheNextClient) {
   world.settle();
   EXPECT_EQ(backend.heard().size(), 1U);
   EXPECT_EQ(second.types(), "RSSKZDCZ") << "on another one";
-  end(world, first);
-  end(world, second);
+  world.end(first);
+  world.end(second);
   world.run_for(1min);
   world.expect_nothing_left();
 }
@@ -287,7 +282,7 @@ TEST(SessionTransaction, AnswersWithAnErrorWhereNoServerIsToBeHadAndGoesOn) {
   client.query("SELECT 1");
   world.settle();
   EXPECT_EQ(client.types(), "RSSKZEZDCZ");
-  end(world, client);
+  world.end(client);
   world.expect_nothing_left();
 }
 
@@ -302,7 +297,7 @@ TEST(SessionTransaction, TriesAnotherReplicaWhereOneRefusesConnections) {
   EXPECT_EQ(client.types(), "RSSKZDCZ");
   EXPECT_EQ(heard_by(world, "b"), (std::vector<std::string>{"Q:SELECT 1"}));
   EXPECT_EQ(world.failed(), (std::vector<std::string>{"a"}));
-  end(world, client);
+  world.end(client);
   world.expect_nothing_left();
 }
 
@@ -320,8 +315,8 @@ TEST(SessionTransaction, ASlowReaderHoldsUpNobodyElse) {
   slow.peer().resume();
   world.settle();
   EXPECT_EQ(slow.ready_count(), 2U);
-  end(world, slow);
-  end(world, other);
+  world.end(slow);
+  world.end(other);
   world.expect_nothing_left();
 }
 
@@ -336,7 +331,7 @@ TEST(SessionTransaction, ClosesConnectionsThatNobodyUses) {
   client.query("SELECT 1");
   world.settle();
   EXPECT_EQ(client.ready_count(), 3U);
-  end(world, client);
+  world.end(client);
   world.expect_nothing_left();
 }
 
@@ -353,7 +348,7 @@ TEST(SessionTransaction, TakesInWhatAServerSaysWhileItIsIdle) {
   world.settle();
   EXPECT_EQ(client.errors().size(), 0U);
   EXPECT_EQ(world.server("a").backends().size(), 1U);
-  end(world, client);
+  world.end(client);
   world.expect_nothing_left();
 }
 
@@ -374,8 +369,8 @@ TEST(SessionTransaction, IsForUsersAndDatabasesThatAskForIt) {
   pooled.query("SELECT 1");
   other.query("SELECT 2");
   world.settle();
-  end(world, other);
-  end(world, pooled);
+  world.end(other);
+  world.end(pooled);
   EXPECT_EQ(world.worker().transaction_pools().count(), 2U)
       << "one of its login, one beside the other session";
   EXPECT_EQ(world.shared().pool.size(), 1U);

@@ -119,6 +119,11 @@ fakes::ScriptedClient& SessionWorld::ready_client(std::string_view user) {
   return made;
 }
 
+void SessionWorld::end(fakes::ScriptedClient& client) {
+  client.terminate();
+  settle();
+}
+
 std::string SessionWorld::last_server() const {
   for (const DecisionRecord& decision : admission_->decisions())
     if (decision.number == admission_->decisions().size() && decision.replica)

@@ -53,6 +53,8 @@ class SessionWorld {
   fakes::ScriptedClient& client(std::string_view user = "trusted");
   // The same, once it is ready.
   fakes::ScriptedClient& ready_client(std::string_view user = "trusted");
+  // Terminate, and all that follows from it.
+  void end(fakes::ScriptedClient& client);
   // The server, by name, that has been given the most recent session, "" for none; and its newest connection
   // that has logged in.
   std::string last_server() const;
