@@ -1,7 +1,5 @@
 #include "admin/console.h"
 
-#include <algorithm>
-#include <span>
 #include <utility>
 
 #include "admin/console_impl.h"
@@ -50,9 +48,7 @@ void Impl::start() {
 
 void Impl::feed(ByteView bytes) {
   if (closed_ || bytes.empty()) return;
-  const std::span<std::byte> room = decoder_.prepare(bytes.size());
-  std::copy(bytes.begin(), bytes.end(), room.begin());
-  decoder_.commit(bytes.size());
+  protocol::feed(decoder_, bytes);
   pump();
 }
 

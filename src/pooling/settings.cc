@@ -119,6 +119,11 @@ void ServerSettings::erase(std::string_view key) {
   current_ = store_.intern(std::move(left));
 }
 
+void ServerSettings::on_reports(std::span<const std::pair<std::string, std::string>> reports) {
+  for (const auto& [name, value] : reports)
+    on_report(name, value);
+}
+
 void ServerSettings::on_report(std::string_view name, std::string_view value) {
   set(Setting{lower(name), std::string(name), std::string(value), true});
 }

@@ -73,6 +73,8 @@ class ServerSettings {
   // A ParameterStatus, also those of the connection's login. Values of unreported settings come by
   // on_values().
   void on_report(std::string_view name, std::string_view value);
+  // Of each, in order.
+  void on_reports(std::span<const std::pair<std::string, std::string>> reports);
   // The connection ran DISCARD ALL or RESET ALL outside a client's session (a reset): what was not reported
   // is at its default again.
   void forget_unreported();

@@ -31,7 +31,7 @@ class SettingsMachine {
 
   // After Done. NULL is "".
   const std::vector<std::string>& values() const noexcept { return values_; }
-  // What the server reported meanwhile, in order: ServerSettings::on_report() of each, before on_synced().
+  // What the server reported meanwhile, in order: for ServerSettings::on_reports(), before on_synced().
   const std::vector<Report>& reports() const noexcept { return reports_; }
   const std::optional<protocol::ErrorFields>& error() const noexcept { return error_; }
 

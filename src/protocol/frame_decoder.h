@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -47,5 +48,13 @@ class FrameDecoder {
   std::size_t filled_ = 0;
   bool dead_ = false;
 };
+
+// Bytes that are at hand already, for a FrameDecoder or a machine that is read into like one.
+template <class Reader>
+void feed(Reader& reader, ByteView bytes) {
+  const std::span<std::byte> room = reader.prepare(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), room.begin());
+  reader.commit(bytes.size());
+}
 
 }  // namespace sluice::protocol

@@ -1,10 +1,16 @@
 #include "router/hand_over.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
 namespace sluice::router {
+
+void after_reset(const protocol::ResetMachine& done, pooling::ServerStatements& statements,
+                 pooling::ServerSettings& settings) {
+  statements.forget_all();
+  settings.forget_unreported();
+  settings.on_reports(done.parameters());
+}
 
 HandOver::HandOver(Purpose purpose, pooling::ServerStatements& statements, pooling::ServerSettings& server,
                    pooling::ClientSettings& client)
@@ -21,15 +27,10 @@ void HandOver::begin_settings() {
 }
 
 void HandOver::feed(ByteView bytes) {
-  const auto take = [bytes](auto& machine) {
-    const std::span<std::byte> room = machine.prepare(bytes.size());
-    std::copy(bytes.begin(), bytes.end(), room.begin());
-    machine.commit(bytes.size());
-  };
   if (discard_)
-    take(*discard_);
+    protocol::feed(*discard_, bytes);
   else if (settings_)
-    take(*settings_);
+    protocol::feed(*settings_, bytes);
 }
 
 HandOver::Want HandOver::step() {
@@ -38,10 +39,7 @@ HandOver::Want HandOver::step() {
     append(output_, discard_->take_output());
     if (want == protocol::ResetMachine::Want::Failed) return Want::Failed;
     if (want == protocol::ResetMachine::Want::Read) return Want::Read;
-    statements_.forget_all();
-    server_.forget_unreported();
-    for (const auto& [name, value] : discard_->parameters())
-      server_.on_report(name, value);
+    after_reset(*discard_, statements_, server_);
     discard_.reset();
     begin_settings();
   }
@@ -50,8 +48,7 @@ HandOver::Want HandOver::step() {
   append(output_, settings_->take_output());
   if (want == pooling::SettingsMachine::Want::Failed) return Want::Failed;
   if (want == pooling::SettingsMachine::Want::Read) return Want::Read;
-  for (const auto& [name, value] : settings_->reports())
-    server_.on_report(name, value);
+  server_.on_reports(settings_->reports());
   if (purpose_ == Purpose::Return)
     client_.on_read(server_, settings_->values());
   else

@@ -44,4 +44,8 @@ class HandOver {
   Bytes output_;
 };
 
+// What is known of a connection whose reset is Done.
+void after_reset(const protocol::ResetMachine& done, pooling::ServerStatements& statements,
+                 pooling::ServerSettings& settings);
+
 }  // namespace sluice::router

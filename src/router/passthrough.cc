@@ -164,9 +164,7 @@ asio::awaitable<std::optional<ErrorFields>> relay_authentication(Shared& shared,
                          : "the server closed the connection during authentication");
   };
   protocol::FrameDecoder from_client(kMessageBytesMax);
-  const std::span<std::byte> ahead = from_client.prepare(pipelined.size());
-  std::copy(pipelined.begin(), pipelined.end(), ahead.begin());
-  from_client.commit(pipelined.size());
+  protocol::feed(from_client, pipelined);
   for (;;) {
     const Clock::duration left = give_up_at - Clock::now();
     deadline.reset(std::min<Clock::duration>(left, snapshot->options().server_connect_timeout));

@@ -1,9 +1,9 @@
 #include "router/pooled_server.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/assert.h"
+#include "router/hand_over.h"
 #include "router/recycle.h"
 
 namespace sluice::router {
@@ -25,8 +25,7 @@ PooledServer::PooledServer(Owner& owner, ServerGroup& group, ServerConnection co
       group_(group),
       connection_(std::move(connection)),
       buffer_(std::move(buffer)) {
-  for (const auto& [name, value] : connection_.parameters->entries())
-    settings.on_report(name, value);
+  settings.on_reports(connection_.parameters->entries());
 }
 
 void PooledServer::start() {
@@ -73,15 +72,12 @@ void PooledServer::on_read(std::error_code ec, std::size_t count) {
 // Changed settings, notices and notifications may come at any time; all else is the end.
 void PooledServer::on_idle_bytes(ByteView bytes) {
   if (!unasked_) unasked_ = std::make_unique<protocol::FrameDecoder>(kUnaskedBytesMax);
-  const std::span<std::byte> room = unasked_->prepare(bytes.size());
-  std::copy(bytes.begin(), bytes.end(), room.begin());
-  unasked_->commit(bytes.size());
+  protocol::feed(*unasked_, bytes);
   ParameterSet::Entries changes;
   Bytes notices;  // about things before the coming transaction
   const Unasked state = take_unasked(*unasked_, changes, notices);
   if (state == Unasked::Unfit) return owner_.on_idle_end(*this);
-  for (const auto& [name, value] : changes)
-    settings.on_report(name, value);
+  settings.on_reports(changes);
   if (state == Unasked::None) unasked_.reset();
 }
 
@@ -96,9 +92,7 @@ void PooledServer::clean(char status, std::string reset_query, Clock::time_point
 }
 
 void PooledServer::on_cleaner_bytes(ByteView bytes) {
-  const std::span<std::byte> room = cleaner_->machine.prepare(bytes.size());
-  std::copy(bytes.begin(), bytes.end(), room.begin());
-  cleaner_->machine.commit(bytes.size());
+  protocol::feed(cleaner_->machine, bytes);
   step_cleaner();
 }
 
@@ -112,12 +106,7 @@ void PooledServer::step_cleaner() {
     if (output.empty() || (sent.status == net::IoStatus::Ok && sent.bytes == output.size())) return;
     clean = false;
   }
-  if (clean) {
-    statements.forget_all();
-    settings.forget_unreported();
-    for (const auto& [name, value] : cleaner_->machine.parameters())
-      settings.on_report(name, value);
-  }
+  if (clean) after_reset(cleaner_->machine, statements, settings);
   cleaner_.reset();
   owner_.on_cleaned(*this, clean);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "net/connect.h"
@@ -113,9 +112,7 @@ asio::awaitable<Ended> attempt(SnapshotPtr snapshot, const ServerEndpoint& serve
         protocol::FrameDecoder behind(kUnaskedBytesMax);
         ParameterSet::Entries changes;
         Bytes notices = login.notices();
-        const std::span<std::byte> room = behind.prepare(login.unread().size());
-        std::copy(login.unread().begin(), login.unread().end(), room.begin());
-        behind.commit(room.size());
+        protocol::feed(behind, login.unread());
         for (Unasked state; (state = take_unasked(behind, changes, notices)) != Unasked::None;) {
           if (state == Unasked::Unfit) {
             ServerFailure failure = unreachable(server, "ended the connection right after its start-up");
