@@ -12,6 +12,7 @@
 #include "router/policy_counts.h"
 #include "router/random.h"
 #include "router/recycle.h"
+#include "router/refusals.h"
 #include "router/server_login.h"
 #include "router/server_request.h"
 #include "router/session.h"
@@ -31,22 +32,11 @@ constexpr auto kNoReplicaRetry = 100ms;
 constexpr std::size_t kShortSecretBytes = 4;
 constexpr std::size_t kLongSecretBytes = 32;
 
-ErrorFields no_replica() {
-  return {"FATAL", "57P03", "no replica is available", "",
-          "The router finds all replicas down or draining. Try again later."};
-}
-
 ErrorFields no_primary(const config::Config& config) {
   if (!config::has_primary(config))
     return {"FATAL", "57P03", "no primary is configured", "",
             "Add `primary:` to the router's configuration or ask for target replicas."};
   return {"FATAL", "57P03", "there is no primary now", "",
-          "Try again later; the operator finds the reason in the router's log."};
-}
-
-// PgBouncer's text, which its users' alerts look for.
-ErrorFields waited_too_long() {
-  return {"FATAL", "57P03", "query_wait_timeout", "No server connection could be had in that time.",
           "Try again later; the operator finds the reason in the router's log."};
 }
 

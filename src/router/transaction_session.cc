@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "router/policy_counts.h"
+#include "router/refusals.h"
 #include "router/worker.h"
 #include "telemetry/log.h"
 
@@ -15,17 +16,6 @@ namespace metric = telemetry::metric;
 telemetry::PinReason label_of(pooling::PinReason reason) {
   static_assert(telemetry::LabelTraits<telemetry::PinReason>::kCount == pooling::kPinReasonCount);
   return static_cast<telemetry::PinReason>(reason);
-}
-
-ErrorFields no_replica() {
-  return {"ERROR", "57P03", "no replica is available", "",
-          "The router finds all replicas down or draining. Try again later."};
-}
-
-// PgBouncer's text, which its users' alerts look for.
-ErrorFields waited_too_long() {
-  return {"ERROR", "57P03", "query_wait_timeout", "No server connection could be had in that time.",
-          "Try again later; the operator finds the reason in the router's log."};
 }
 
 }  // namespace
@@ -54,8 +44,7 @@ TransactionRelay& TransactionSession::make_relay(net::Stream& client, protocol::
   meter_ = &meter;
   // What the client was greeted with.
   pooling::ServerSettings greeting(pools_.settings_store());
-  for (const auto& [name, value] : parameters()->entries())
-    greeting.on_report(name, value);
+  greeting.on_reports(parameters()->entries());
   settings_.greet(greeting);
   const TransactionRelay::Parts parts{tracker, translator_, settings_, meter, worker_.buffers(), pools_};
   TransactionRelay::Host& host = *this;
@@ -95,7 +84,7 @@ PooledServer* TransactionSession::ask(Clock::time_point now) {
     if (options.no_replica == config::NoReplica::Wait && now < asked_at_ + options.no_replica_wait) {
       asks_again_ = true;
     } else {
-      refuse(std::move(last_error_));
+      refuse(std::move(last_error_), telemetry::RejectReason::NoReplica);
     }
     return nullptr;
   }
@@ -162,26 +151,26 @@ void TransactionSession::server_failed(const ServerFailure& failure) {
   opening_ = false;
   last_error_ = failure.error;
   if (granted_) failed_.push_back(granted_->replica);
-  const bool elsewhere = granted_.has_value() && (failure.kind == ServerFailure::Kind::Unreachable ||
-                                                  failure.kind == ServerFailure::Kind::NotReady);
+  const bool elsewhere = granted_.has_value();
   end_slot();
-  const Clock::time_point now = Clock::now();
   // What one server refuses for the session's own sake, the next would refuse too.
-  if (!elsewhere) {
-    if (failure.kind == ServerFailure::Kind::Unreachable || failure.kind == ServerFailure::Kind::NotReady)
-      return refuse(now >= give_up_at_ ? waited_too_long() : std::move(last_error_));
+  if (failure.kind != ServerFailure::Kind::Unreachable && failure.kind != ServerFailure::Kind::NotReady)
     return owner_.end_for_want_of_server(std::move(last_error_));
-  }
-  if (now >= give_up_at_) return refuse(waited_too_long());
+  const Clock::time_point now = Clock::now();
+  if (now >= give_up_at_) return give_up();
+  if (!elsewhere) return refuse(std::move(last_error_), telemetry::RejectReason::NoReplica);
   if (PooledServer* const server = ask(now)) relay_->give(*server, now);
 }
 
-void TransactionSession::refuse(ErrorFields error) {
+void TransactionSession::give_up() {
+  refuse(waited_too_long(), telemetry::RejectReason::QueryWaitTimeout);
+}
+
+// The session goes on.
+void TransactionSession::refuse(ErrorFields error, telemetry::RejectReason reason) {
   asks_again_ = false;
   error.severity = "ERROR";
-  worker_.metrics().count(metric::sessions_rejected_total, error.message == "query_wait_timeout"
-                                                               ? telemetry::RejectReason::QueryWaitTimeout
-                                                               : telemetry::RejectReason::NoReplica);
+  worker_.metrics().count(metric::sessions_rejected_total, reason);
   relay_->refuse(error);
 }
 
@@ -242,7 +231,7 @@ void TransactionSession::tick(Clock::time_point now) {
   if (!relay_->waiting_since()) return;
   if (now >= give_up_at_) {
     server_not_wanted();
-    return refuse(waited_too_long());
+    return give_up();
   }
   if (!std::exchange(asks_again_, false)) return;
   if (PooledServer* const server = ask(now)) relay_->give(*server, now);

@@ -82,7 +82,8 @@ class TransactionSession final : private TransactionRelay::Host, private ServerW
   bool outdated(const PooledServer& server) const;
   void begin(PooledServer& server, Clock::time_point now);
   void end_slot();
-  void refuse(protocol::ErrorFields error);
+  void refuse(protocol::ErrorFields error, telemetry::RejectReason reason);
+  void give_up();  // query_wait_timeout
   ServerId granted_server() const;
   telemetry::ServerLabel label() const;
 

@@ -23,6 +23,10 @@ bool concerns(const admin::RouterView::DatabaseName& database, const Session& se
   return !session.console() && session.logged_in() && (!database || session.tag().database == *database);
 }
 
+CommandResult no_such_database(const std::string& name) {
+  return {"42704", "there is no database \"" + name + "\"", "", "SHOW DATABASES lists them.", {}};
+}
+
 void log_command(std::string_view command, const admin::RouterView::DatabaseName& database) {
   log::info("console command", {{"command", command}, {"database", database.value_or("(all)")}});
 }
@@ -34,11 +38,9 @@ bool View::knows(const DatabaseName& database, const CommandDone& done) const {
   if (!database) return true;
   const SnapshotPtr snapshot = router_.snapshot();
   if (*database != "*" && config::find_database(*snapshot->config, *database) != nullptr) return true;
-  done({"42704",
-        "there is no database \"" + *database + "\"",
-        "",
-        *database == "*" ? "Name the databases that clients ask for." : "SHOW DATABASES lists them.",
-        {}});
+  CommandResult refusal = no_such_database(*database);
+  if (*database == "*") refusal.hint = "Name the databases that clients ask for.";
+  done(std::move(refusal));
   return false;
 }
 
@@ -103,15 +105,15 @@ void View::kill_database(DatabaseName database, CommandDone done) {
     // Behind it on the same thread.
     asio::post(worker->context(), [this, &gates, home = home_, database, paused_now, missing, found, done] {
       if (missing->fetch_sub(1, std::memory_order_acq_rel) > 1) return;
-      asio::post(home, [this, &gates, database, paused_now, done,
-                        hit = found->load(std::memory_order_relaxed)] {
-        if (hit) {
-          drop_idle(database);
-          return done({});
-        }
-        if (paused_now) gates.resume(database);
-        done({"42704", "there is no database \"" + *database + "\"", "", "SHOW DATABASES lists them.", {}});
-      });
+      asio::post(home,
+                 [this, &gates, database, paused_now, done, hit = found->load(std::memory_order_relaxed)] {
+                   if (hit) {
+                     drop_idle(database);
+                     return done({});
+                   }
+                   if (paused_now) gates.resume(database);
+                   done(no_such_database(*database));
+                 });
     });
   }
 }
