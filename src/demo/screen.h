@@ -5,6 +5,7 @@
 #include <string>
 
 #include "demo/table.h"
+#include "terminal/output.h"
 
 namespace sluice::demo {
 
@@ -18,16 +19,15 @@ class Screen {
   void show(const TableState& state);
   void finish();  // the table stays where it is; further lines go below
   // Nobody reads any more: the demo may as well end.
-  bool lost() const noexcept { return lost_; }
+  bool lost() const noexcept { return output_.lost(); }
 
  private:
-  void write(const std::string& text);
   void redraw(const TableState& state);
   void append(const TableState& state);
 
+  terminal::Output output_;
   bool terminal_ = false;
   bool colour_ = false;
-  bool lost_ = false;
   std::size_t drawn_lines_ = 0;
   std::int64_t shown_change_ = 0;  // number of the last decision whose changes were printed
   std::chrono::seconds shown_at_{-2};

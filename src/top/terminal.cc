@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace sluice::top {
@@ -37,9 +36,7 @@ std::string_view style_start(Style style) {
 }  // namespace
 
 bool Terminal::usable() {
-  const char* const term = std::getenv("TERM");
-  return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1 && term != nullptr &&
-         std::string_view(term) != "dumb";
+  return ::isatty(STDIN_FILENO) == 1 && terminal::Output::capable();
 }
 
 Terminal::Terminal() : colour_(std::getenv("NO_COLOR") == nullptr) {
@@ -49,18 +46,12 @@ Terminal::Terminal() : colour_(std::getenv("NO_COLOR") == nullptr) {
   raw.c_cc[VMIN] = 0;
   raw.c_cc[VTIME] = 0;
   ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-  write(kEnter);
+  output_.write(kEnter);
 }
 
 Terminal::~Terminal() {
-  write(kLeave);
+  if (!lost()) output_.write(kLeave);
   ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
-}
-
-Terminal::Size Terminal::size() const {
-  winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
-  return {size.ws_col, size.ws_row};
 }
 
 void Terminal::draw(const std::vector<Line>& lines) {
@@ -74,7 +65,7 @@ void Terminal::draw(const std::vector<Line>& lines) {
     text += kEraseLine;
   }
   text += kEraseBelow;
-  write(text);
+  if (!lost()) output_.write(text);
 }
 
 std::optional<char> Terminal::key() {
@@ -83,16 +74,8 @@ std::optional<char> Terminal::key() {
   char key = 0;
   const ssize_t count = ::read(STDIN_FILENO, &key, 1);
   if (count == 1) return key;
-  lost_ = count == 0 || errno != EINTR;
+  input_lost_ = count == 0 || errno != EINTR;
   return std::nullopt;
-}
-
-void Terminal::write(std::string_view text) {
-  while (!text.empty() && !lost_) {
-    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (written >= 0) text.remove_prefix(static_cast<std::size_t>(written));
-    if (written < 0 && errno != EINTR) lost_ = true;
-  }
 }
 
 }  // namespace sluice::top

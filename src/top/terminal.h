@@ -1,11 +1,11 @@
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <vector>
 
 #include <termios.h>
 
+#include "terminal/output.h"
 #include "top/page.h"
 
 namespace sluice::top {
@@ -22,21 +22,17 @@ class Terminal {
   // Whether standard input and output are a terminal that can do this.
   static bool usable();
 
-  struct Size {
-    std::size_t columns = 80, rows = 24;
-  };
-  Size size() const;
+  terminal::Size size() const { return terminal::Output::size(); }
   void draw(const std::vector<Line>& lines);
   // A key that has been pressed; nothing when none was, or the terminal is gone: see lost().
   std::optional<char> key();
-  bool lost() const noexcept { return lost_; }
+  bool lost() const noexcept { return input_lost_ || output_.lost(); }
 
  private:
-  void write(std::string_view text);
-
+  terminal::Output output_;
   termios before_{};
   bool colour_ = true;
-  bool lost_ = false;
+  bool input_lost_ = false;
 };
 
 }  // namespace sluice::top

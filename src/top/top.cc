@@ -157,7 +157,7 @@ class Top {
 
   void redraw() {
     if (!terminal_ || done_) return;
-    const Terminal::Size size = terminal_->size();
+    const terminal::Size size = terminal_->size();
     view_.columns = size.columns;
     view_.rows = size.rows;
     if (now_) return terminal_->draw(page(*now_, before_, view_));
