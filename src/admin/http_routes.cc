@@ -1,11 +1,11 @@
 #include "admin/http_routes.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <nlohmann/json.hpp>
 
 #include "admin/text.h"
+#include "base/text.h"
 
 namespace sluice::admin {
 namespace {
@@ -31,13 +31,6 @@ constexpr PageRow kPages[] = {
 constexpr std::string_view kViews[] = {"REPLICAS",  "CLASSES", "HOSTS", "RTT",       "ROUTES", "POOLS",
                                        "DECISIONS", "STATS",   "LISTS", "DATABASES", "STATE",  "VERSION"};
 constexpr std::string_view kApi = "/v1/";
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 struct CellJson {
   Json operator()(std::monostate) const { return nullptr; }
@@ -93,7 +86,7 @@ Route find_route(std::string_view path) {
   if (!path.starts_with(kApi)) return Page::Unknown;
   path.remove_prefix(kApi.size());
   for (const std::string_view name : kViews)
-    if (lower(name) == path) return find_view(name);
+    if (ascii_lower(name) == path) return find_view(name);
   return Page::Unknown;
 }
 
@@ -116,7 +109,7 @@ HttpResponse index_response() {
   for (const PageRow& row : kPages)
     line(row.path, row.help);
   for (const std::string_view name : kViews)
-    line(std::string(kApi) + lower(name), find_view(name)->help);
+    line(std::string(kApi) + ascii_lower(name), find_view(name)->help);
   return response;
 }
 
@@ -137,7 +130,7 @@ HttpResponse view_response(const View& view, const std::vector<Row>& rows) {
     list.push_back(std::move(object));
   }
   Json document = Json::object();
-  document[lower(view.name)] = std::move(list);
+  document[ascii_lower(view.name)] = std::move(list);
   HttpResponse response;
   response.content_type = "application/json";
   response.body = document.dump() + '\n';
@@ -161,7 +154,7 @@ whoever reaches the address may read what it shows. It changes nothing; commands
   for (const PageRow& row : kPages)
     line(row.path, row.help);
   for (const std::string_view name : kViews)
-    line(std::string(kApi) + lower(name), std::string(find_view(name)->help) + " JSON.");
+    line(std::string(kApi) + ascii_lower(name), std::string(find_view(name)->help) + " JSON.");
   out += R"(
 The JSON is one object with one list, named like the view, of objects named like the columns of the console's view
 ([console](console.md)): `GET /v1/replicas` gives `{"replicas": [{"name": "r0", ...}]}`. What the console prints as `yes`

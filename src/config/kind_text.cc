@@ -4,6 +4,8 @@
 #include <charconv>
 #include <optional>
 
+#include "base/text.h"
+
 namespace sluice::config {
 namespace {
 
@@ -22,10 +24,8 @@ std::string range_text(const Limits& limits) {
 // What a value that is not as expected is called in a message. Long ones are cut: this goes to a terminal.
 std::string shown(std::string_view text) {
   constexpr std::size_t kShownBytesMax = 80;
-  std::string out = "\"";
-  for (const char c : text.substr(0, kShownBytesMax))
-    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return out + (text.size() > kShownBytesMax ? "...\"" : "\"");
+  return "\"" + without_controls(text.substr(0, kShownBytesMax)) +
+         (text.size() > kShownBytesMax ? "...\"" : "\"");
 }
 
 // A whole number with an optional unit, in multiples of `base`.

@@ -1,10 +1,10 @@
 #include "decide/run.h"
 
-#include <algorithm>
 #include <istream>
 #include <ostream>
 #include <string>
 
+#include "base/text.h"
 #include "decide/engine.h"
 #include "decide/json_line.h"
 
@@ -42,10 +42,7 @@ std::string text_of(const OutputLine& line) {
 std::string one_line(std::string reason) {
   constexpr std::size_t kReasonBytesMax = 500;
   if (reason.size() > kReasonBytesMax) reason = reason.substr(0, kReasonBytesMax) + "...";
-  std::replace_if(
-      reason.begin(), reason.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; },
-      '?');
-  return reason;
+  return without_controls(reason);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace sluice::import {
 namespace {
 
@@ -14,19 +16,9 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
 // For messages: what a file holds may be anything.
 std::string shown(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, 40))
-    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return out;
+  return without_controls(text.substr(0, 40));
 }
 
 class Reader {
@@ -67,7 +59,7 @@ class Reader {
     if (text.front() == '[') {
       const std::size_t close = text.find(']');
       if (close == text.npos) return problem(place, "", "a section without ]: " + shown(text));
-      section_ = lower(trimmed(text.substr(1, close - 1)));
+      section_ = ascii_lower(trimmed(text.substr(1, close - 1)));
       return;
     }
     std::string key;
@@ -128,7 +120,7 @@ std::optional<Pairs> parse_pairs(std::string_view text, std::string& bad) {
   Pairs pairs;
   for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
     const std::size_t equals = text.find('=');
-    const std::string key = lower(trimmed(text.substr(0, equals)));
+    const std::string key = ascii_lower(trimmed(text.substr(0, equals)));
     if (equals == text.npos || key.empty() || key.find_first_of(kBlank) != key.npos ||
         pairs.size() >= kPairsMax) {
       bad = shown(key);

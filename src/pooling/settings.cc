@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text.h"
 #include "protocol/backend_messages.h"
 
 namespace sluice::pooling {
@@ -28,13 +29,6 @@ constexpr std::array<std::string_view, 8> kParseSettings = {"client_encoding",
 
 constexpr std::string_view kRole = "role";
 constexpr std::string_view kAuthorization = "session_authorization";
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
-  return out;
-}
 
 auto position(const SettingSet& set, std::string_view key) noexcept {
   return std::lower_bound(set.begin(), set.end(), key,
@@ -97,7 +91,7 @@ SettingSetPtr SettingsStore::intern(SettingSet set) {
 TrackedSettings::TrackedSettings(std::span<const std::string> extra) {
   extra_.emplace_back(kRole);
   for (const std::string& name : extra)
-    name == "*" ? void(all_ = true) : void(extra_.push_back(lower(name)));
+    name == "*" ? void(all_ = true) : void(extra_.push_back(ascii_lower(name)));
   std::sort(extra_.begin(), extra_.end());
 }
 
@@ -125,7 +119,7 @@ void ServerSettings::on_reports(std::span<const std::pair<std::string, std::stri
 }
 
 void ServerSettings::on_report(std::string_view name, std::string_view value) {
-  set(Setting{lower(name), std::string(name), std::string(value), true});
+  set(Setting{ascii_lower(name), std::string(name), std::string(value), true});
 }
 
 void ServerSettings::forget_unreported() {
@@ -139,7 +133,7 @@ ClientSettings::ClientSettings(SettingsStore& store, const TrackedSettings& trac
   SettingSetPtr set = store.intern({});
   told_ = set;
   for (const auto& [name, value] : startup)
-    set = with(store, set, Setting{lower(name), name, value, false});
+    set = with(store, set, Setting{ascii_lower(name), name, value, false});
   startup_ = set;
   wanted_ = set;
 }
@@ -240,7 +234,7 @@ void ClientSettings::append_told(Bytes& to_client, const ServerSettings& server)
 
 void ClientSettings::on_report(ServerSettings& server, std::string_view name, std::string_view value) {
   server.on_report(name, value);
-  Setting setting{lower(name), std::string(name), std::string(value), true};
+  Setting setting{ascii_lower(name), std::string(name), std::string(value), true};
   told_ = with(store_, told_, setting);
   if (!TrackedSettings::describes_server(setting.key)) want(std::move(setting));
 }

@@ -1,0 +1,20 @@
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+namespace sluice {
+namespace {
+
+TEST(Text, LowerChangesAsciiLettersAlone) {
+  EXPECT_EQ(ascii_lower("TimeZone_09 [@`{"), "timezone_09 [@`{");
+  EXPECT_EQ(ascii_lower("\xC3\x84Z"), "\xC3\x84z");  // a letter beyond ASCII, in UTF-8
+  EXPECT_EQ(ascii_lower(""), "");
+}
+
+TEST(Text, WithoutControlsKeepsLengthAndAllElse) {
+  EXPECT_EQ(without_controls(std::string_view("a\0b\n\x1B[1m\x7F\xC3\x84 ~", 13)), "a?b??[1m?\xC3\x84 ~");
+  EXPECT_EQ(without_controls(""), "");
+}
+
+}  // namespace
+}  // namespace sluice
