@@ -157,6 +157,7 @@ int Placer::run() {
                       {"compute_hosts", snapshot_->hosts.size()},
                       {"routes", snapshot_->config->routes.size()},
                       {"policy", config::word_of(snapshot_->options().policy)}});
+  begin_service();
   control_.run();
   for (const auto& worker : workers_)
     worker->join();

@@ -24,6 +24,8 @@
 #include "placer/shared.h"
 #include "placer/snapshot.h"
 #include "placer/worker.h"
+#include "service/loop_watch.h"
+#include "service/notifier.h"
 #include "shm/profile_reader.h"
 #include "telemetry/registry.h"
 
@@ -49,12 +51,16 @@ class Placer {
   asio::awaitable<void> handle_end_signals();
   asio::awaitable<void> decide();
   asio::awaitable<void> drain();
+  // placer_service.cc
+  void begin_service();
+  std::string status_line() const;
   asio::awaitable<http::Page> answer(http::PageRequest request);
 
   // The configuration with all that is made from it; null with a reason in `problem`.
   SnapshotPtr make_snapshot(std::shared_ptr<const config::PlacerConfig> config, std::string& problem);
   bool start_mirror(const config::PlacerOptions& options, std::string& problem);
   void reload();
+  void reload_now();
   void read_profile();
   void look_at_calibration();
   void publish();
@@ -81,6 +87,8 @@ class Placer {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<Prober> prober_;
   std::unique_ptr<http::PageServer> admin_;
+  service::Notifier notifier_ = service::Notifier::from_environment();
+  std::unique_ptr<service::LoopWatch> loop_watch_;  // null where no service manager asks for it
   asio::signal_set reload_signals_, end_signals_;
   asio::steady_timer decide_timer_;
   std::chrono::steady_clock::time_point drain_until_{};

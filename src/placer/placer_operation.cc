@@ -51,6 +51,7 @@ asio::awaitable<void> Placer::handle_end_signals() {
     if (std::exchange(shutting_down_, true)) continue;
     log::info("shutting down", {{"connections", shared_.client_connections.load()},
                                 {"seconds_at_most", snapshot_->options().drain_timeout}});
+    notifier_.stopping(status_line());
     tasks_.spawn("drain", drain());
   }
 }
@@ -67,6 +68,7 @@ asio::awaitable<void> Placer::drain() {
   } while (shared_.client_connections.load() > 0 && std::chrono::steady_clock::now() < drain_until_);
   if (const std::size_t left = shared_.client_connections.load(); left > 0)
     log::warning("connections cut off by the shutdown", {{"connections", left}});
+  if (loop_watch_) loop_watch_->stop();
   for (const auto& worker : workers_)
     worker->stop();
   while (shared_.workers_running.load() > 0) {
@@ -84,6 +86,12 @@ asio::awaitable<void> Placer::drain() {
 }
 
 void Placer::reload() {
+  notifier_.reloading();
+  reload_now();
+  notifier_.ready(status_line());
+}
+
+void Placer::reload_now() {
   const config::PlacerLoadOutcome outcome = config::load_placer(config_path_);
   std::string problem;
   for (const config::Problem& each : outcome.problems) {
@@ -185,6 +193,7 @@ asio::awaitable<void> Placer::decide() {
     read_profile();
     look_at_calibration();
     publish();
+    notifier_.status(status_line());
   }
 }
 

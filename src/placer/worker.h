@@ -59,6 +59,7 @@ class Worker {
   // Ends everything and lets the thread finish; join() waits for it.
   void stop();
   void join();
+  asio::io_context& context() noexcept { return io_; }
 
   // For connections.
   net::BufferPool& buffers() noexcept { return buffers_; }

@@ -119,6 +119,7 @@ int Router::run() {
                       {"threads", shared_->workers.size()},
                       {"replicas", snapshot()->config->replicas.size()},
                       {"policy", config::word_of(snapshot()->options().policy)}});
+  begin_service();
   control_.run();
   for (const auto& worker : shared_->workers)
     worker->join();

@@ -33,6 +33,8 @@
 #include "router/topology.h"
 #include "router/view.h"
 #include "router/worker.h"
+#include "service/loop_watch.h"
+#include "service/notifier.h"
 #include "shm/profile_writer.h"
 #include "telemetry/registry.h"
 
@@ -93,9 +95,13 @@ class Router {
   asio::awaitable<void> handle_reload_signals();
   asio::awaitable<void> handle_end_signals();
   asio::awaitable<void> sweep();
+  admin::CommandResult reload_now();
   void look_at_routes();
   void look_at_stats();
   asio::awaitable<void> drain();
+  // router_service.cc
+  void begin_service();
+  std::string status_line() const;
   // router_profile.cc
   asio::awaitable<void> publish_profile();
   void publish_now();
@@ -170,6 +176,8 @@ class Router {
   calibration::CalibrationWatch calibration_watch_;
   std::optional<shm::ProfileWriter> profile_writer_;
   std::string profile_problem_;  // that was logged last
+  service::Notifier notifier_ = service::Notifier::from_environment();
+  std::unique_ptr<service::LoopWatch> loop_watch_;  // null where no service manager asks for it
   std::chrono::steady_clock::time_point drain_until_{};
   admin::ShutdownMode shutdown_mode_ = admin::ShutdownMode::WaitForClients;
   bool stopped_ = false;

@@ -67,6 +67,7 @@ void Router::request_shutdown(admin::ShutdownMode mode) {
       drain_until_ = std::chrono::steady_clock::now() + snapshot()->options().drain_timeout;
     log::info("shutting down", {{"sessions", admission_->session_count()},
                                 {"seconds_at_most", snapshot()->options().drain_timeout}});
+    notifier_.stopping(status_line());
     tasks_.spawn("drain", drain());
   });
 }
@@ -88,6 +89,7 @@ asio::awaitable<void> Router::drain() {
   }
   if (const std::size_t left = admission_->session_count(); left > 0)
     log::warning("sessions ended by the shutdown", {{"sessions", left}});
+  if (loop_watch_) loop_watch_->stop();
   for (const auto& worker : shared_->workers)
     worker->stop();
   while (shared_->workers_running.load() > 0) {
@@ -115,6 +117,7 @@ asio::awaitable<void> Router::sweep() {
     shared_->pool.sweep(snapshot()->pool_limits, std::chrono::steady_clock::now());
     look_at_routes();
     look_at_stats();
+    notifier_.status(status_line());
   }
 }
 
@@ -133,6 +136,13 @@ void Router::fill_averages(std::vector<admin::StatsRow>& rows) const {
 }
 
 admin::CommandResult Router::reload() {
+  notifier_.reloading();
+  admin::CommandResult result = reload_now();
+  notifier_.ready(status_line());
+  return result;
+}
+
+admin::CommandResult Router::reload_now() {
   config::LoadOutcome outcome = config::load(config_path_);
   admin::CommandResult result;
   for (const config::Problem& problem : outcome.problems) {

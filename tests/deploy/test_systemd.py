@@ -38,6 +38,14 @@ def test_no_new_privileges_a_private_tmp_and_a_filter_that_answers(units, unit):
         assert wanted in lines, wanted
 
 
+@pytest.mark.parametrize("unit", UNITS)
+def test_systemd_is_told_how_the_service_is(units, unit):
+    # What the program tells it: tests/integration/test_service.py.
+    lines = (units / f"{unit}.service").read_text(encoding="utf-8").splitlines()
+    for wanted in ("Type=notify", "NotifyAccess=main", "WatchdogSec=30s", "Restart=on-failure", "ExecReload=/bin/kill -HUP $MAINPID"):
+        assert wanted in lines, wanted
+
+
 def test_the_router_may_use_io_uring():
     # What it calls in earnest is compared in test_compose.py.
     assert {"io_uring_setup", "io_uring_enter", "io_uring_register"} <= allowed_calls("sluice")

@@ -56,7 +56,7 @@ def make_placer(tmp_path):
     """Starts placers that are stopped, and judged, after the test. Hosts come first; the rest is configuration."""
     made = []
 
-    def make(*hosts, ready=True, **config):
+    def make(*hosts, start=True, ready=True, **config):
         whole = {
             "compute_hosts": [host.config() for host in hosts],
             "path_interval": "50ms",
@@ -68,7 +68,7 @@ def make_placer(tmp_path):
         }
         placer = Placer(tmp_path, whole, f"placer{len(made)}")
         made.append(placer)
-        return placer.start(ready)
+        return placer.start(ready) if start else placer
 
     yield make
     for placer in made:

@@ -98,6 +98,8 @@ class Router(Front):
         self.log_file = directory / f"{name}.log"
         self.process = None
         self.prefix = []  # words before the command: a program that becomes the router
+        self.arguments = []  # words behind it
+        self.environment = {}  # on top of our own
         self.expect_exit = 0
 
     def write_config(self, **changes):
@@ -114,11 +116,12 @@ class Router(Front):
         self.write_config()
         with open(self.log_file, "ab") as log:
             self.process = subprocess.Popen(
-                [*self.prefix, BINARY, self.command, "-c", self.config_file],
+                [*self.prefix, BINARY, self.command, "-c", self.config_file, *self.arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 cwd=self.directory,
+                env={**os.environ, **self.environment},
             )
         wait_until(self._accepts, 20, f"{self.name} to listen")
         if ready:
