@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 # No socket, clock, thread, file or randomness of their own.
-PURE = ["include/sluice", "src/base", "src/trace", "src/policy", "src/protocol", "src/stats", "src/placement", "src/pooling", "src/decide", "src/profile"]
+PURE = ["include/sluice", "src/base", "src/trace", "src/policy", "src/protocol", "src/stats", "src/placement", "src/pooling", "src/decide", "src/profile", "src/sim"]
 
 # Where, what may not be there, and why.
 FORBIDDEN = [

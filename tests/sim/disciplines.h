@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/job_stream.h"
+#include "sim/preemptive_server.h"
+#include "sim/sharing_server.h"
+
+namespace sluice::sim {
+
+// Everything that can serve, by name.
+struct Discipline {
+  std::string name;
+  std::function<std::unique_ptr<Server>()> make;
+};
+
+inline std::vector<Discipline> disciplines() {
+  const auto sharing = [](SharingServer::Settings settings) {
+    return [settings]() -> std::unique_ptr<Server> { return std::make_unique<SharingServer>(settings); };
+  };
+  const auto preemptive = [](PreemptiveOrder order, double quantum) {
+    return [=]() -> std::unique_ptr<Server> { return std::make_unique<PreemptiveServer>(order, quantum); };
+  };
+  return {{"fcfs", sharing({.active_max = 1})},
+          {"ps", sharing({})},
+          {"ps on 4 cores", sharing({.cores = 4, .cores_per_job = 2})},
+          {"limited ps", sharing({.cores = 2, .cores_per_job = 1, .active_max = 3})},
+          {"limited ps, shortest first",
+           sharing({.cores = 2, .active_max = 3, .order = QueueOrder::ShortestFirst})},
+          {"sjf", sharing({.active_max = 1, .order = QueueOrder::ShortestFirst})},
+          {"priority", sharing({.active_max = 1, .order = QueueOrder::Priority})},
+          {"srpt", preemptive(PreemptiveOrder::ShortestRemaining, 0)},
+          {"scf", preemptive(PreemptiveOrder::ShortestRemaining, 0.5)},
+          {"psjf", preemptive(PreemptiveOrder::ShortestSize, 0)},
+          {"preemptive priority", preemptive(PreemptiveOrder::Priority, 0)}};
+}
+
+inline std::unique_ptr<Server> discipline(const std::string& name) {
+  for (const Discipline& d : disciplines())
+    if (d.name == name) return d.make();
+  return nullptr;
+}
+
+// One server, one stream.
+inline StreamOutcome run_one(const JobStream& stream, std::unique_ptr<Server> server,
+                             const Visit& visit = {}) {
+  std::vector<std::unique_ptr<Server>> servers;
+  servers.push_back(std::move(server));
+  RandomDispatcher only(1);
+  return run(stream, servers, only, visit);
+}
+
+}  // namespace sluice::sim
