@@ -167,4 +167,45 @@ TEST(Cli, NamesEveryProblemOfAConfigurationFile) {
   EXPECT_TRUE(contains(ran.output, bad.path() + ":9:")) << ran.output;
 }
 
+// Reference numbers: mean size 3000, largest 1e10, alpha 1.1, load 0.5, two hosts.
+TEST(Sim, PrintsTheFormulasOfAssignment) {
+  const Ran ran = sluice("sim assignment --formulas --hosts 2 --alpha 1.1 --load 0.5 --max 1e10");
+  EXPECT_EQ(ran.exit_code, 0);
+  for (const char* number : {"1.209e+08", "13.93", "13.68"})
+    EXPECT_TRUE(contains(ran.output, number)) << number << "\n" << ran.output;
+}
+
+TEST(Sim, GivesTheSameNumbersWithAnyCountOfThreads) {
+  const std::string asked =
+      "sim assignment --hosts 2 --alpha 1.5 --load 0.5 --jobs 1000 --runs 3 --seed 5 --threads ";
+  const Ran one = sluice(asked + "1"), many = sluice(asked + "5");
+  EXPECT_EQ(one.exit_code, 0);
+  EXPECT_TRUE(contains(one.output, "least_work_left")) << one.output;
+  EXPECT_EQ(one.output, many.output);
+}
+
+TEST(Sim, PrintsSchedulesAndWritesCsv) {
+  const std::string file = testing::TempDir() + "sluice_cli_test_sim_" + std::to_string(::getpid()) + ".csv";
+  const Ran ran = sluice("sim scheduling --alpha 1.5 --load 0.8 --jobs 1000 --runs 2 --csv " + file);
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_TRUE(contains(ran.output, "shortest_connection_first")) << ran.output;
+  std::ifstream in(file);
+  std::string header;
+  std::getline(in, header);
+  EXPECT_EQ(header.substr(0, 20), "alpha,load,policy,re");
+  std::remove(file.c_str());
+  const Ran failed = sluice("sim scheduling --formulas --csv /nonexistent/x.csv");
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_TRUE(contains(failed.output, "cannot write /nonexistent/x.csv")) << failed.output;
+}
+
+TEST(Sim, RefusesWhatMakesNoSense) {
+  for (const char* wrong :
+       {"sim", "sim assignment --hosts 0", "sim assignment --load 1", "sim assignment --runs 1",
+        "sim assignment --policy best", "sim assignment --max 100", "sim scheduling --quantum 0"}) {
+    const Ran ran = sluice(wrong);
+    EXPECT_EQ(ran.exit_code, 2) << wrong << "\n" << ran.output;
+  }
+}
+
 }  // namespace

@@ -1,0 +1,116 @@
+#include "cli/sim_runs.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+namespace sluice::cli {
+namespace {
+
+// The runs that are left, handed out one by one.
+class Runs {
+ public:
+  Runs(std::size_t count, const std::function<void(std::size_t)>& run) : run_(run), count_(count) {}
+
+  void work() {
+    while (const auto index = take()) {
+      try {
+        run_(*index);
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        if (!failure_) failure_ = std::current_exception();
+        next_ = count_;
+      }
+      const std::lock_guard lock(mutex_);
+      --busy_;
+      ++done_;
+      changed_.notify_all();
+    }
+  }
+
+  // Until all runs are over; `show` is called a few times a second with how many are.
+  void wait(const std::function<void(std::size_t)>& show) {
+    std::unique_lock lock(mutex_);
+    while (next_ < count_ || busy_ > 0) {
+      changed_.wait_for(lock, std::chrono::milliseconds(250));
+      const std::size_t done = done_;
+      lock.unlock();
+      show(done);
+      lock.lock();
+    }
+  }
+
+  void rethrow() {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  std::optional<std::size_t> take() {
+    const std::lock_guard lock(mutex_);
+    if (next_ >= count_) return std::nullopt;
+    ++busy_;
+    return next_++;
+  }
+
+  const std::function<void(std::size_t)>& run_;
+  const std::size_t count_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t next_ = 0, busy_ = 0, done_ = 0;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+  command
+      .add_option("--threads", options.threads, "Threads; 0: one per processor. Results do not depend on it")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command.add_option("--csv", options.csv, "Write all numbers to this file")->type_name("FILE");
+  command.add_flag("--quiet", options.quiet, "Show no progress");
+}
+
+void run_all(std::size_t count, const std::function<void(std::size_t)>& run, const RunOptions& options) {
+  if (count == 0) return;
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point began = Clock::now();
+  const bool shows = !options.quiet && ::isatty(STDERR_FILENO) == 1;
+  const unsigned wanted =
+      options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+  Runs runs(count, run);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < std::min<std::size_t>(wanted, count); ++i)
+      threads.emplace_back([&] { runs.work(); });
+    Clock::time_point shown = began;
+    runs.wait([&](std::size_t done) {
+      const Clock::time_point now = Clock::now();
+      if (!shows || now - shown < std::chrono::milliseconds(200)) return;
+      shown = now;
+      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - began).count();
+      std::cerr << "\r" << done << " of " << count << " runs, " << seconds << " s " << std::flush;
+    });
+  }
+  if (shows) std::cerr << "\r\033[K" << std::flush;
+  runs.rethrow();
+}
+
+void write_csv(const RunOptions& options, const std::string& text) {
+  if (options.csv.empty()) return;
+  std::ofstream file(options.csv);
+  file << text << std::flush;
+  if (!file) throw std::runtime_error("cannot write " + options.csv);
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "sluice/stats/interval.h"
+#include "sluice/stats/mg1.h"
+
+#include "sim/table.h"
+
+namespace sluice::sim {
+
+// Rules that assign tasks to hosts: sources in sluice/stats/sita.h. Every host serves first come, first
+// served, but under Ps, where tasks are split at random and each host shares its processor.
+enum class Rule { Random, RoundRobin, LeastWorkLeft, JoinShortestQueue, Ps, SitaE, SitaV };
+inline constexpr Rule kRules[] = {
+    Rule::Random, Rule::RoundRobin, Rule::LeastWorkLeft, Rule::JoinShortestQueue,
+    Rule::Ps,     Rule::SitaE,      Rule::SitaV};
+std::string_view rule_name(Rule) noexcept;  // "random", "round_robin", "least_work_left", ...
+
+struct AssignmentPlan {
+  double mean = 3000;  // of the sizes, bounded Pareto up to `size_max`
+  double size_max = 1e5;
+  std::vector<double> alphas = {1.1, 1.5};
+  std::vector<double> loads = {0.5, 0.8};  // of the system: lambda E[X] / hosts
+  std::vector<std::size_t> hosts = {2, 4, 8};
+  std::vector<Rule> rules = {std::begin(kRules), std::end(kRules)};
+  std::uint64_t jobs = 200'000;  // per run, after a tenth more of warm-up
+  std::size_t runs = 10;         // 0: formulas alone; else 2 or more
+  std::uint64_t seed = 1;
+  double confidence = 0.95;
+};
+
+// What one rule did at one point, over all runs.
+struct AssignmentRow {
+  double mean_size = 0, alpha = 0, load = 0;
+  std::size_t hosts = 0;
+  Rule rule = Rule::Random;
+  // Means and variances by formula, where there is an exact one; nothing is known of the variances of Ps.
+  std::optional<stats::JobMeans> formula;
+  std::optional<stats::JobMoments> formula_moments;
+  std::vector<double> cutoffs;
+  // Means over runs with their confidence intervals; nothing without runs.
+  std::optional<stats::Interval> waiting, slowdown, waiting_deviation, slowdown_deviation;
+};
+
+// All rules at all points, run after run. The runs are independent: run() may be called for different indexes
+// by different threads, in any order, and the rows come out the same. A run's jobs are those of the same run
+// of every other rule at the same load and alpha.
+class AssignmentExperiment {
+ public:
+  explicit AssignmentExperiment(const AssignmentPlan&);
+
+  std::size_t run_count() const noexcept { return outcomes_.size(); }
+  void run(std::size_t index);
+  std::uint64_t event_count() const noexcept;
+  // After all runs.
+  std::vector<AssignmentRow> rows() const;
+
+ private:
+  struct Outcome {
+    double waiting = 0, slowdown = 0, waiting_deviation = 0, slowdown_deviation = 0;
+    std::uint64_t events = 0;
+  };
+
+  AssignmentPlan plan_;
+  std::vector<AssignmentRow> cells_;
+  std::vector<Outcome> outcomes_;  // runs of the first cell, then of the second, ...
+};
+
+// With the ratios to PS by formula: what the papers compare with.
+Table assignment_table(const std::vector<AssignmentRow>&);
+Table assignment_csv(const std::vector<AssignmentRow>&);  // every number, with 8 digits
+
+}  // namespace sluice::sim
