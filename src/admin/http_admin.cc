@@ -17,6 +17,7 @@ http::PageServer::Settings server_settings(const HttpAdmin::Settings& settings) 
   http::PageServer::Settings server;
   server.address = settings.address;
   server.port = settings.port;
+  server.inherited = settings.inherited;
   server.connections_max = settings.connections_max;
   server.header_bytes_max = settings.header_bytes_max;
   server.header_timeout = settings.header_timeout;

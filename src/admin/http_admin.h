@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
@@ -37,6 +38,7 @@ class HttpAdmin {
   struct Settings {
     std::string address = "127.0.0.1";
     std::uint16_t port = 9127;  // 0: the kernel chooses
+    net::InheritedSockets* inherited = nullptr;
     std::size_t connections_max = 64;
     std::size_t header_bytes_max = 8192;
     std::chrono::milliseconds header_timeout{
@@ -54,6 +56,8 @@ class HttpAdmin {
   // Binds, listens, accepts. `problem` says for people what was wrong with the address.
   [[nodiscard]] Result<void> start(std::string& problem) { return server_.start(problem); }
   std::uint16_t port() const { return server_.port(); }  // after start()
+  std::vector<int> descriptors() const { return server_.descriptors(); }
+  void own_files(bool own) noexcept { server_.own_files(own); }
   // Closes the listeners, ends the connections, returns when all are gone.
   asio::awaitable<void> stop() { return server_.stop(); }
   std::size_t connection_count() const noexcept { return server_.connection_count(); }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -16,7 +18,8 @@ inline constexpr int kUsage = 2;    // it was asked wrongly: unknown command or 
 using Action = std::function<int()>;
 
 // Each adds one command with its options to the application; its callback sets `action`.
-void add_router(CLI::App& app, Action& action);
+// `command_line` is the program's own, with which it may start itself anew.
+void add_router(CLI::App& app, Action& action, const std::vector<std::string>& command_line);
 void add_placer(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
 void add_decide(CLI::App& app, Action& action);

@@ -33,7 +33,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1);
   app.failure_message(CLI::FailureMessage::simple);
   Action action;
-  add_router(app, action);
+  add_router(app, action, std::vector<std::string>(argv, argv + argc));
   add_placer(app, action);
   add_check(app, action);
   add_decide(app, action);

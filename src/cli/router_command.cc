@@ -1,6 +1,8 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/load_config.h"
@@ -9,10 +11,10 @@
 namespace sluice::cli {
 namespace {
 
-int run_router(const std::string& path) {
+int run_router(const std::string& path, router::Router::Succession succession) {
   const auto config = load_config(path);
   if (!config) return kFailure;
-  router::Router router(path, config);
+  router::Router router(path, config, std::move(succession));
   if (const auto problem = router.open()) {
     std::cerr << "sluice: " << *problem << '\n';
     return kFailure;
@@ -22,12 +24,24 @@ int run_router(const std::string& path) {
 
 }  // namespace
 
-void add_router(CLI::App& app, Action& action) {
+void add_router(CLI::App& app, Action& action, const std::vector<std::string>& command_line) {
   CLI::App* command = app.add_subcommand("router", "Route PostgreSQL sessions to replicas by priority");
   auto path = std::make_shared<std::string>();
   command->add_option("-c,--config", *path, "Configuration file")->required()->type_name("FILE");
-  command->footer("SIGHUP reloads the file, SIGTERM drains and ends, SIGUSR1 opens the log file anew.");
-  command->callback([&action, path] { action = [path] { return run_router(*path); }; });
+  auto takeover = std::make_shared<std::string>();
+  command
+      ->add_option(
+          "--takeover", *takeover,
+          "Unix socket: take the listening sockets over from the router that waits there, if one does, "
+          "and wait there for a successor")
+      ->type_name("PATH");
+  command->footer(
+      "SIGHUP reloads the file, SIGTERM drains and ends, SIGUSR1 opens the log file anew, SIGUSR2 starts "
+      "the\n"
+      "program again to take over (with --takeover).");
+  command->callback([&action, path, takeover, command_line] {
+    action = [=] { return run_router(*path, {*takeover, command_line}); };
+  });
 }
 
 }  // namespace sluice::cli

@@ -8,7 +8,7 @@ namespace sluice::config {
 namespace {
 
 bool is_name(const std::string& host) {
-  return !host.starts_with('/') && !parse_address(host);
+  return !host.starts_with('/') && !host.starts_with('@') && !parse_address(host);
 }
 
 void check_candidates(const Config& config, Reporter& reporter) {

@@ -113,8 +113,9 @@ void complete(Config& config, const Reporter& reporter) {
   }
   for (Listener& listener : config.listeners)
     if (listener.name.empty())
-      listener.name = listener.address.starts_with('/') ? listener.address
-                                                        : host_and_port(listener.address, listener.port);
+      listener.name = listener.address.starts_with('/') || listener.address.starts_with('@')
+                          ? listener.address
+                          : host_and_port(listener.address, listener.port);
   for (Server& replica : config.replicas)
     if (replica.name.empty()) replica.name = host_and_port(replica.host, replica.port);
   if (config.primary && config.primary->name.empty())

@@ -41,7 +41,7 @@ void check_hosts(const PlacerConfig& config, Reporter& reporter) {
     const ComputeHost& host = config.compute_hosts[i];
     const std::string key = indexed("compute_hosts", i);
     if (!names.insert(host.name).second) reporter.error(key + ".name", "there are two hosts " + host.name);
-    if (host.address.starts_with('/'))
+    if (host.address.starts_with('/') || host.address.starts_with('@'))
       reporter.error(key + ".address", "is a path: a name or an address is expected");
     if (host.health_path.empty()) continue;
     const bool clean = host.health_path.starts_with('/') &&

@@ -22,7 +22,8 @@ void read_short_server(const Node& node, const std::string& path, Server& server
     port = text.substr(bracket + 1);
     text = text.substr(1, bracket - 1);
     if (!port.empty() && port.front() == ':') port.remove_prefix(1);
-  } else if (colon != text.npos && text.find(':') == colon && !text.starts_with('/')) {
+  } else if (colon != text.npos && text.find(':') == colon && !text.starts_with('/') &&
+             !text.starts_with('@')) {
     port = text.substr(colon + 1);
     text = text.substr(0, colon);
   }

@@ -48,12 +48,25 @@ Result<void> PageServer::start(std::string& problem) {
   listen.port = settings_.port;
   listen.backlog = 128;
   listen.reuse_port = false;  // a second process on the same port is a mistake
+  listen.inherited = settings_.inherited;
   auto opened = net::Listener::open(executor_, listen, problem);
   if (!opened) return opened.error();
   listeners_ = std::move(*opened);
   for (net::Listener& listener : listeners_)
     tasks_.spawn("http accept", accept_from(listener));
   return {};
+}
+
+std::vector<int> PageServer::descriptors() const {
+  std::vector<int> all;
+  for (const net::Listener& listener : listeners_)
+    all.push_back(listener.descriptor());
+  return all;
+}
+
+void PageServer::own_files(bool own) noexcept {
+  for (net::Listener& listener : listeners_)
+    listener.own_file(own);
 }
 
 std::uint16_t PageServer::port() const {

@@ -32,7 +32,8 @@ class PageServer {
  public:
   struct Settings {
     std::string address = "127.0.0.1";
-    std::uint16_t port = 0;  // 0: the kernel chooses
+    std::uint16_t port = 0;                      // 0: the kernel chooses
+    net::InheritedSockets* inherited = nullptr;  // as for net::Listener; looked at by start() alone
     std::size_t connections_max = 64;
     std::size_t header_bytes_max = 8192;
     // From the first byte, or from accept, to the end of the head.
@@ -53,6 +54,10 @@ class PageServer {
   // Binds, listens, accepts. `problem` says for people what was wrong with the address.
   [[nodiscard]] Result<void> start(std::string& problem);
   std::uint16_t port() const;  // after start()
+  // Of the listening sockets; they stay this object's own.
+  std::vector<int> descriptors() const;
+  // See net::Listener::own_file().
+  void own_files(bool own) noexcept;
   // Closes the listeners, ends the connections, returns when all are gone.
   asio::awaitable<void> stop();
   std::size_t connection_count() const noexcept { return connections_; }

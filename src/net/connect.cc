@@ -50,7 +50,7 @@ asio::awaitable<Result<std::vector<EndPoint>>> end_points(ConnectTarget target,
   if (target.is_unix()) {
     const std::string path = target.unix_path();
     if (path.size() >= sizeof(sockaddr_un::sun_path)) co_return failed(NetErrc::BadAddress);
-    co_return std::vector<EndPoint>{asio::local::stream_protocol::endpoint(path)};
+    co_return std::vector<EndPoint>{asio::local::stream_protocol::endpoint(unix_name(path))};
   }
   auto found = co_await resolve(target.host, target.port, timeout);
   if (!found) co_return found.error();

@@ -7,18 +7,20 @@
 #include <asio/awaitable.hpp>
 
 #include "base/result.h"
+#include "net/socket_address.h"
 #include "net/socket_options.h"
 #include "net/stream.h"
 
 namespace sluice::net {
 
 // Where a PostgreSQL server listens: a host name or numeric address; or, beginning with '/', libpq's
-// directory of the socket .s.PGSQL.<port>, which is the full path of the socket when port is 0.
+// directory of the socket .s.PGSQL.<port>, which is the full path of the socket when port is 0. With '@' in
+// front, the same among abstract names.
 struct ConnectTarget {
   std::string host{};
   std::uint16_t port = 5432;
 
-  bool is_unix() const noexcept { return host.starts_with('/'); }
+  bool is_unix() const noexcept { return is_unix_address(host); }
   std::string unix_path() const;
   friend bool operator==(const ConnectTarget&, const ConnectTarget&) = default;
 };

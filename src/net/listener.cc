@@ -77,11 +77,13 @@ Result<std::vector<Candidate>> candidates(const ListenerSettings& settings, std:
   }
   if (settings.is_unix()) {
     struct stat info {};
-    if (::stat(settings.address.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+    if (settings.address[0] == '/' && ::stat(settings.address.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
       return bad("it is a folder: name the socket file itself (psql looks for .s.PGSQL.PORT in a folder)");
     if (settings.address.size() >= sizeof(sockaddr_un::sun_path))
       return bad("the path is too long for a socket");
-    return std::vector<Candidate>{{asio::local::stream_protocol::endpoint(settings.address), false}};
+    if (settings.address == "@") return bad("no name");
+    const std::string name = unix_name(settings.address);
+    return std::vector<Candidate>{{asio::local::stream_protocol::endpoint(name), false}};
   }
   if (settings.address.empty() || settings.address.find('\0') != std::string::npos) return bad("no address");
   addrinfo hints{};
@@ -107,6 +109,7 @@ Result<std::vector<Candidate>> candidates(const ListenerSettings& settings, std:
 // A socket file that nobody listens on any more is what a killed process left behind.
 void remove_stale_socket_file(const std::string& path) {
   struct stat info {};
+  if (path[0] != '/') return;
   if (::lstat(path.c_str(), &info) != 0 || !S_ISSOCK(info.st_mode)) return;
   const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (probe < 0) return;
@@ -116,6 +119,12 @@ void remove_stale_socket_file(const std::string& path) {
   const int result = ::connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   if (result != 0 && errno == ECONNREFUSED) ::unlink(path.c_str());
   ::close(probe);
+}
+
+void apply_listening_options(int fd, const ListenerSettings& settings) {
+  const int defer_seconds = settings.defer_accept ? 1 : 0;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &defer_seconds, sizeof defer_seconds);
+  apply_socket_options(fd, settings.options);
 }
 
 bool peer_gave_up(std::error_code ec) {
@@ -162,6 +171,14 @@ Result<std::vector<Listener>> Listener::open(asio::any_io_executor executor, con
     if (port != 0 && candidate.end_point.protocol().family() != AF_UNIX) {
       reinterpret_cast<sockaddr_in*>(candidate.end_point.data())->sin_port = htons(port);
     }
+    if (settings.inherited != nullptr && settings.inherited->has(candidate.end_point)) {
+      const std::size_t before = made.size();
+      if (auto taken = take_inherited(executor, candidate.end_point, settings, made); !taken) {
+        problem = describe(settings.address, taken.error().code);
+        return taken.error();
+      }
+      if (made.size() > before || !settings.reuse_port) continue;
+    }
     Result<Acceptor> acceptor = open_one(executor, candidate.end_point, settings);
     if (!acceptor) {
       const std::error_code ec = acceptor.error().code;
@@ -178,12 +195,41 @@ Result<std::vector<Listener>> Listener::open(asio::any_io_executor executor, con
   return made;
 }
 
+Result<void> Listener::take_inherited(const asio::any_io_executor& executor, const EndPoint& end_point,
+                                      const ListenerSettings& settings, std::vector<Listener>& made) {
+  for (const int fd : settings.inherited->take(end_point, settings.share, settings.shares)) {
+    Acceptor acceptor(executor);
+    std::error_code ec;
+    acceptor.assign(end_point.protocol(), fd, ec);
+    if (ec) {
+      ::close(fd);
+      return from_io(ec, Side::Internal);
+    }
+    if (!settings.is_unix()) apply_listening_options(fd, settings);
+    acceptor.listen(settings.backlog, ec);  // again, for a backlog that differs
+    if (ec) return from_io(ec, Side::Internal);
+    made.push_back(Listener(std::move(acceptor), settings.is_unix() ? settings.address : ""));
+    made.back().owns_file_ = false;
+  }
+  return {};
+}
+
+bool Listener::reuses_port() const noexcept {
+  int value = 0;
+  socklen_t size = sizeof value;
+  return ::getsockopt(descriptor(), SOL_SOCKET, SO_REUSEPORT, &value, &size) == 0 && value != 0;
+}
+
+int Listener::descriptor() const noexcept {
+  // Asio's acceptors are not const, but asking for the descriptor changes nothing.
+  return const_cast<Acceptor&>(acceptor_).native_handle();
+}
+
 Result<Listener> Listener::share(asio::any_io_executor executor) const {
   std::error_code ec;
   const EndPoint local = acceptor_.local_endpoint(ec);
   if (ec) return from_io(ec, Side::Internal);
-  // Asio's acceptors are not const, but asking for the descriptor changes nothing.
-  const int copy = ::fcntl(const_cast<Acceptor&>(acceptor_).native_handle(), F_DUPFD_CLOEXEC, 0);
+  const int copy = ::fcntl(descriptor(), F_DUPFD_CLOEXEC, 0);
   if (copy < 0) return Error(std::error_code(errno, std::system_category()), Side::Internal);
   Acceptor acceptor(executor);
   acceptor.assign(local.protocol(), copy, ec);
@@ -193,6 +239,7 @@ Result<Listener> Listener::share(asio::any_io_executor executor) const {
   }
   Listener shared(std::move(acceptor), unix_path_);
   shared.owns_file_ = false;
+  shared.shared_ = true;
   return shared;
 }
 
@@ -211,9 +258,7 @@ Result<Listener::Acceptor> Listener::open_one(const asio::any_io_executor& execu
     ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (settings.reuse_port) ::setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof one);
     if (family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
-    const int defer_seconds = settings.defer_accept ? 1 : 0;
-    ::setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &defer_seconds, sizeof defer_seconds);
-    apply_socket_options(fd, settings.options);
+    apply_listening_options(fd, settings);
   }
   acceptor.bind(end_point, ec);
   if (!ec) acceptor.listen(settings.backlog, ec);
@@ -228,6 +273,7 @@ Listener& Listener::operator=(Listener&& other) noexcept {
   back_off_ = std::move(other.back_off_);
   unix_path_ = std::move(other.unix_path_);
   owns_file_ = other.owns_file_;
+  shared_ = other.shared_;
   exhaustions_ = other.exhaustions_;
   closing_ = other.closing_;
   return *this;
@@ -276,10 +322,17 @@ void Listener::cancel() noexcept {
 void Listener::close() noexcept {
   if (!acceptor_.is_open()) return;
   closing_ = true;
-  std::error_code ignored;
-  acceptor_.close(ignored);
+  // Where another thread or process has the same socket, closing the descriptor alone would leave it watched
+  // by our event loop, which would then be woken for an object that is gone: release() ends that first.
+  std::error_code ec;
+  const int fd = acceptor_.release(ec);
+  if (ec) {
+    acceptor_.close(ec);
+  } else {
+    ::close(fd);
+  }
   back_off_.cancel();
-  if (is_unix() && owns_file_) ::unlink(unix_path_.c_str());
+  if (unix_path_.starts_with('/') && owns_file_) ::unlink(unix_path_.c_str());
 }
 
 }  // namespace sluice::net

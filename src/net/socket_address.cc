@@ -37,6 +37,8 @@ SocketAddress describe(const sockaddr_storage& storage, socklen_t size) {
   std::memcpy(&local, &storage, std::min<std::size_t>(size, sizeof local));
   const std::size_t room =
       size > offsetof(sockaddr_un, sun_path) ? size - offsetof(sockaddr_un, sun_path) : 0;
+  if (room > 1 && local.sun_path[0] == '\0')
+    return {"@" + std::string(local.sun_path + 1, std::min(room, sizeof local.sun_path) - 1), 0, true};
   return {std::string(local.sun_path, strnlen(local.sun_path, std::min(room, sizeof local.sun_path))), 0,
           true};
 }
@@ -50,6 +52,12 @@ SocketAddress ask(int fd, Query query) {
 }
 
 }  // namespace
+
+std::string unix_name(std::string_view text) {
+  std::string name(text);
+  if (name.starts_with('@')) name[0] = '\0';
+  return name;
+}
 
 SocketAddress peer_address(int fd) {
   return ask(fd, ::getpeername);

@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "net/resolve.h"
+#include "net/socket_address.h"
 #include "pgclient/one_line.h"
 
 namespace sluice::pgclient {
@@ -264,7 +265,7 @@ asio::awaitable<PgResult<Client>> Client::connect(ConnectParams params, std::chr
   co_await asio::this_coro::throw_if_cancelled(false);
   const auto deadline = Clock::now() + timeout;
   std::vector<std::string> addresses;
-  if (params.host.starts_with('/')) {
+  if (net::is_unix_address(params.host)) {
     addresses.emplace_back();
   } else {
     std::string name = params.hostaddr.empty() ? params.host : params.hostaddr;

@@ -17,6 +17,21 @@ bool needs_tls(SslMode mode) {
   return mode == SslMode::Require || mode == SslMode::VerifyCa || mode == SslMode::VerifyFull;
 }
 
+// Over a connection that is ready for it.
+asio::awaitable<Result<void>> request_cancel(net::Stream& stream, net::Deadline& deadline,
+                                             std::int32_t process_id, ByteView secret) {
+  Bytes request;
+  protocol::append_cancel_request(request, process_id, secret);
+  if (auto sent = co_await stream.write_all(request); !sent) co_return sent.error();
+  std::array<std::byte, 64> nothing;
+  for (;;) {
+    auto count = co_await stream.read_some(nothing);
+    if (count) continue;  // a server has nothing to say here; what it says is not for us
+    if (deadline.expired()) co_return Error(BaseErrc::Timeout, Side::Server, Retry::No);
+    co_return Result<void>();
+  }
+}
+
 }  // namespace
 
 asio::awaitable<Result<void>> send_cancel(SnapshotPtr snapshot, CancelTarget target,
@@ -40,16 +55,20 @@ asio::awaitable<Result<void>> send_cancel(SnapshotPtr snapshot, CancelTarget tar
         co_await stream.handshake(snapshot->server_tls, net::TlsRole::Client, found->second.verified_name());
     if (!done) co_return done.error();
   }
-  Bytes request;
-  protocol::append_cancel_request(request, target.process_id, target.secret);
-  if (auto sent = co_await stream.write_all(request); !sent) co_return sent.error();
-  std::array<std::byte, 64> nothing;
-  for (;;) {
-    auto count = co_await stream.read_some(nothing);
-    if (count) continue;  // a server has nothing to say here; what it says is not for us
-    if (deadline.expired()) co_return Error(BaseErrc::Timeout, Side::Server, Retry::No);
-    co_return Result<void>();
-  }
+  co_return co_await request_cancel(stream, deadline, target.process_id, target.secret);
+}
+
+asio::awaitable<Result<void>> pass_cancel_on(std::string path, protocol::CancelRequest request,
+                                             std::chrono::milliseconds timeout) {
+  net::ConnectTarget target;
+  target.host = std::move(path);
+  target.port = 0;
+  const net::SocketOptions options{};
+  Result<net::Stream> connected = co_await net::connect(std::move(target), timeout, options);
+  if (!connected) co_return connected.error();
+  net::Stream stream = *std::move(connected);
+  net::Deadline deadline(stream.get_executor(), timeout, [&stream] { stream.close(); });
+  co_return co_await request_cancel(stream, deadline, request.process_id, request.secret);
 }
 
 }  // namespace sluice::router

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include <asio/awaitable.hpp>
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "protocol/startup_packet.h"
 #include "router/snapshot.h"
 
 namespace sluice::router {
@@ -22,5 +24,9 @@ struct CancelTarget {
 // Errors: no connection, or BaseErrc::Timeout when that takes longer than `timeout` altogether.
 asio::awaitable<Result<void>> send_cancel(SnapshotPtr snapshot, CancelTarget target,
                                           std::chrono::milliseconds timeout);
+
+// The same to another router of this machine, by the Unix socket `path`.
+asio::awaitable<Result<void>> pass_cancel_on(std::string path, protocol::CancelRequest request,
+                                             std::chrono::milliseconds timeout);
 
 }  // namespace sluice::router

@@ -31,6 +31,7 @@ class DatabaseGates {
   bool resume(const Name& database);
   bool paused(std::string_view database) const;
   bool all_paused() const;
+  bool any_paused() const noexcept { return any_paused_.load(std::memory_order_relaxed); }
 
   // Disabled: no new session of it is let in; those that are there go on.
   bool disable(const std::string& database);

@@ -28,9 +28,10 @@ std::size_t thread_count(const config::Options& options) {
 
 }  // namespace
 
-Router::Router(std::string config_path, std::shared_ptr<const config::Config> config)
+Router::Router(std::string config_path, std::shared_ptr<const config::Config> config, Succession succession)
     : config_path_(std::move(config_path)),
       initial_(std::move(config)),
+      succession_(std::move(succession)),
       file_config_(initial_),
       patroni_(
           control_.get_executor(), [this](const cluster::ClusterView& view) { patroni_answered(view); },
@@ -51,7 +52,7 @@ std::optional<std::string> Router::open() {
   if (const auto done = log::configure(log::settings_of(options.log_level, options.log_format)); !done)
     return "cannot open the log: " + done.error().code.message();
   // From here on they wait for run(): whoever finds us listening may send one.
-  for (const int signal : {SIGHUP, SIGUSR1})
+  for (const int signal : {SIGHUP, SIGUSR1, SIGUSR2})
     reload_signals_.add(signal);
   for (const int signal : {SIGTERM, SIGINT, SIGQUIT})
     end_signals_.add(signal);
@@ -86,9 +87,15 @@ std::optional<std::string> Router::open() {
   for (std::size_t i = 0; i < thread_count(options); ++i)
     shared_->workers.push_back(
         std::make_unique<Worker>(*shared_, static_cast<unsigned>(i), snapshot, telemetry_->add_thread()));
+  if (!succession_.path.empty()) {
+    auto predecessor = service::Predecessor::at(succession_.path, problem);
+    if (!predecessor) return problem;
+    if (*predecessor) predecessor_.emplace(std::move(**predecessor));
+  }
+  if (predecessor_) shared_->predecessor_cancels = predecessor_->cancel_path();
   const Worker* first = nullptr;
   for (const auto& worker : shared_->workers) {
-    if (!worker->listen(first, problem)) return problem;
+    if (!worker->listen(first, predecessor_ ? &predecessor_->clients() : nullptr, problem)) return problem;
     if (first == nullptr) first = worker.get();
   }
 
@@ -97,6 +104,7 @@ std::optional<std::string> Router::open() {
     admin::HttpAdmin::Settings http;
     http.address = options.admin_addr;
     http.port = static_cast<std::uint16_t>(options.admin_port);
+    http.inherited = predecessor_ ? &predecessor_->admin() : nullptr;
     http_ = std::make_unique<admin::HttpAdmin>(control_.get_executor(), std::move(http), *view_,
                                                [this] { return telemetry_->exposition(); });
     if (!http_->start(problem)) return problem;
@@ -119,6 +127,7 @@ int Router::run() {
                       {"threads", shared_->workers.size()},
                       {"replicas", snapshot()->config->replicas.size()},
                       {"policy", config::word_of(snapshot()->options().policy)}});
+  begin_succession();
   begin_service();
   control_.run();
   for (const auto& worker : shared_->workers)

@@ -35,6 +35,8 @@
 #include "router/worker.h"
 #include "service/loop_watch.h"
 #include "service/notifier.h"
+#include "service/predecessor.h"
+#include "service/takeover_point.h"
 #include "shm/profile_writer.h"
 #include "telemetry/registry.h"
 
@@ -53,7 +55,13 @@ struct ClusterFacts {
 // run()) with signals, health checks, auth_query, reload and the HTTP admin.
 class Router {
  public:
-  Router(std::string config_path, std::shared_ptr<const config::Config> config);
+  // How one process follows another without a client noticing.
+  struct Succession {
+    std::string path;                  // Unix socket where the two meet; empty: none
+    std::vector<std::string> command;  // that starts a successor
+  };
+
+  Router(std::string config_path, std::shared_ptr<const config::Config> config, Succession succession);
   Router(const Router&) = delete;
   Router& operator=(const Router&) = delete;
   ~Router();
@@ -102,6 +110,12 @@ class Router {
   // router_service.cc
   void begin_service();
   std::string status_line() const;
+  void begin_succession();
+  void start_successor();
+  service::TakeoverPoint::Sockets sockets_for_successor() const;
+  void handed_over(pid_t successor);
+  asio::awaitable<void> leave_to_successor();
+  bool drained() const;
   // router_profile.cc
   asio::awaitable<void> publish_profile();
   void publish_now();
@@ -135,6 +149,7 @@ class Router {
 
   const std::string config_path_;
   const std::shared_ptr<const config::Config> initial_;
+  const Succession succession_;
   const std::chrono::system_clock::time_point started_ = std::chrono::system_clock::now();
   const std::chrono::steady_clock::time_point started_steady_ = std::chrono::steady_clock::now();
   std::array<std::byte, 32> mock_secret_{};
@@ -177,7 +192,11 @@ class Router {
   std::optional<shm::ProfileWriter> profile_writer_;
   std::string profile_problem_;  // that was logged last
   service::Notifier notifier_ = service::Notifier::from_environment();
-  std::unique_ptr<service::LoopWatch> loop_watch_;  // null where no service manager asks for it
+  std::unique_ptr<service::LoopWatch> loop_watch_;   // null where no service manager asks for it
+  std::optional<service::Predecessor> predecessor_;  // until we serve in its place
+  std::unique_ptr<service::TakeoverPoint> takeover_point_;
+  bool handed_over_ = false;  // a successor serves; only the sessions that are here go on
+  bool lingering_ = false;    // handed over, and not told to end since
   std::chrono::steady_clock::time_point drain_until_{};
   admin::ShutdownMode shutdown_mode_ = admin::ShutdownMode::WaitForClients;
   bool stopped_ = false;

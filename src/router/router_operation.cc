@@ -40,6 +40,8 @@ asio::awaitable<void> Router::handle_reload_signals() {
     if (ec) co_return;
     if (signal == SIGUSR1) {
       (void)log::reopen();
+    } else if (signal == SIGUSR2) {
+      start_successor();
     } else if (!shared_->shutting_down.load()) {
       (void)reload();
     }
@@ -53,7 +55,7 @@ asio::awaitable<void> Router::handle_end_signals() {
         co_await end_signals_.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
     if (ec) co_return;
     // The second one is meant: whoever sends it does not want to wait.
-    const bool at_once = signal == SIGQUIT || shared_->shutting_down.load();
+    const bool at_once = signal == SIGQUIT || (shared_->shutting_down.load() && !lingering_);
     request_shutdown(at_once ? admin::ShutdownMode::Immediate : admin::ShutdownMode::WaitForClients);
   }
 }
@@ -62,6 +64,8 @@ void Router::request_shutdown(admin::ShutdownMode mode) {
   asio::post(control_, [this, mode] {
     if (mode == admin::ShutdownMode::Immediate) drain_until_ = std::chrono::steady_clock::time_point::min();
     if (mode != admin::ShutdownMode::WaitForClients) shutdown_mode_ = mode;
+    if (std::exchange(lingering_, false) && mode != admin::ShutdownMode::Immediate)
+      drain_until_ = std::chrono::steady_clock::now() + snapshot()->options().drain_timeout;
     if (shared_->shutting_down.exchange(true)) return;
     if (mode != admin::ShutdownMode::Immediate)
       drain_until_ = std::chrono::steady_clock::now() + snapshot()->options().drain_timeout;
@@ -77,8 +81,10 @@ asio::awaitable<void> Router::drain() {
   co_await asio::this_coro::throw_if_cancelled(false);
   for (const auto& worker : shared_->workers)
     worker->stop_accepting();
+  if (takeover_point_) co_await takeover_point_->stop();
+  if (handed_over_) co_await leave_to_successor();
   asio::steady_timer timer(control_);
-  while (admission_->session_count() > 0 && std::chrono::steady_clock::now() < drain_until_) {
+  while (!drained() && std::chrono::steady_clock::now() < drain_until_) {
     if (shutdown_mode_ == admin::ShutdownMode::WaitForServers) {
       for (const auto& worker : shared_->workers)
         worker->end_sessions([](const Session& s) { return s.at_rest(); }, shutting_down(),

@@ -129,10 +129,15 @@ asio::awaitable<std::optional<Bytes>> Session::begin() {
 asio::awaitable<void> Session::deliver(protocol::CancelRequest request) {
   const auto& workers = worker_.shared().workers;
   Worker& owner = *workers[Worker::index_of(request.process_id, workers.size())];
-  std::function<asio::awaitable<Result<bool>>()> task = [&owner, request = std::move(request)] {
-    return owner.cancel(request);
-  };
-  (void)co_await pgclient::call_on<bool>(owner.context().get_executor(), std::move(task));
+  std::function<asio::awaitable<Result<bool>>()> task = [&owner, request] { return owner.cancel(request); };
+  const Result<bool> found =
+      co_await pgclient::call_on<bool>(owner.context().get_executor(), std::move(task));
+  std::string predecessor = worker_.shared().predecessor_cancels;
+  if (predecessor.empty() || (found && *found)) co_return;
+  const auto passed = co_await pass_cancel_on(std::move(predecessor), std::move(request),
+                                              snapshot_->options().cancel_wait_timeout);
+  worker_.metrics().count(metric::cancels_total,
+                          passed ? telemetry::CancelResult::Forwarded : telemetry::CancelResult::UnknownKey);
 }
 
 // Classifies, counts and connects the session. What the client is to be told when that fails.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <utility>
 
 #include <asio/co_spawn.hpp>
@@ -10,6 +11,7 @@
 #include <asio/steady_timer.hpp>
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "router/random.h"
@@ -52,21 +54,24 @@ Worker::~Worker() {
   join();
 }
 
-Result<void> Worker::listen(const Worker* first, std::string& problem) {
+Result<void> Worker::listen(const Worker* first, net::InheritedSockets* inherited, std::string& problem) {
   const bool reuse_port = snapshot_->options().so_reuseport;
+  std::set<std::string> shared_entries;
   if (first != nullptr) {
     for (const auto& [name, listener] : first->listeners_) {
-      if (reuse_port && !listener.is_unix()) continue;
+      if (reuse_port && listener.reuses_port()) continue;
       auto shared = listener.share(io_.get_executor());
       if (!shared) {
         problem = "cannot share a listening socket: " + shared.error().code.message();
         return shared.error();
       }
       listeners_.emplace_back(name, *std::move(shared));
+      shared_entries.insert(name);
     }
     if (!reuse_port) return {};
   }
   for (const config::Listener& entry : snapshot_->config->listeners) {
+    if (shared_entries.contains(entry.name)) continue;
     net::ListenerSettings settings;
     settings.address = entry.address;
     settings.port = static_cast<std::uint16_t>(entry.port);
@@ -74,7 +79,11 @@ Result<void> Worker::listen(const Worker* first, std::string& problem) {
     settings.reuse_port = reuse_port;
     settings.defer_accept = snapshot_->options().tcp_defer_accept;
     settings.options = snapshot_->socket_options;
-    if (first != nullptr && settings.is_unix()) continue;
+    settings.inherited = inherited;
+    if (reuse_port && !settings.is_unix()) {
+      settings.share = index_;
+      settings.shares = shared_.workers.size();
+    }
     auto opened = net::Listener::open(io_.get_executor(), settings, problem);
     if (!opened) return opened.error();
     for (net::Listener& listener : *opened)
@@ -85,8 +94,9 @@ Result<void> Worker::listen(const Worker* first, std::string& problem) {
 
 void Worker::begin(std::unique_ptr<admin::RouterView> view) {
   view_ = std::move(view);
-  for (std::size_t i = 0; i < listeners_.size(); ++i)
-    tasks_.spawn("accept", accept_from(i));
+  accepting_.store(listeners_.size(), std::memory_order_relaxed);
+  for (auto& [name, listener] : listeners_)
+    tasks_.spawn("accept", accept_from(name, listener));
   tasks_.spawn("tick", tick());
 }
 
@@ -126,6 +136,35 @@ void Worker::stop_accepting() {
   });
 }
 
+std::vector<int> Worker::listening() const {
+  std::vector<int> all;
+  for (const auto& [name, listener] : listeners_)
+    if (!listener.is_shared()) all.push_back(listener.descriptor());
+  return all;
+}
+
+void Worker::own_socket_files(bool own) {
+  asio::post(io_, [this, own] {
+    for (auto& [name, listener] : listeners_)
+      if (!listener.is_shared()) listener.own_file(own);
+  });
+}
+
+void Worker::accept_at(std::string path) {
+  asio::post(io_, [this, path = std::move(path)] {
+    net::ListenerSettings settings;
+    settings.address = path;
+    std::string problem;
+    auto opened = net::Listener::open(io_.get_executor(), settings, problem);
+    if (!opened || ::chmod(path.c_str(), S_IRUSR | S_IWUSR) != 0) {
+      log::warning("cancel requests by way of the successor are not taken", {{"reason", problem}});
+      return;
+    }
+    behind_.emplace(std::move(opened->front()));
+    tasks_.spawn("accept", accept_from(path, *behind_));
+  });
+}
+
 void Worker::wake_at_gate() {
   asio::post(io_, [this] { at_gate_.wake_all(); });
 }
@@ -147,6 +186,7 @@ void Worker::stop() {
     if (std::exchange(stopping_, true)) return;
     for (auto& [name, listener] : listeners_)
       listener.close();
+    if (behind_) behind_->close();
     asio::co_spawn(io_, wind_up(), [this](std::exception_ptr) {
       work_.reset();
       io_.stop();
@@ -213,7 +253,9 @@ void Worker::remove(Session& session) {
 asio::awaitable<Result<bool>> Worker::cancel(protocol::CancelRequest request) {
   const auto found = by_process_id_.find(request.process_id);
   if (found == by_process_id_.end()) {
-    metrics_.count(telemetry::metric::cancels_total, telemetry::CancelResult::UnknownKey);
+    // A predecessor may know it: its answer counts.
+    if (shared_.predecessor_cancels.empty())
+      metrics_.count(telemetry::metric::cancels_total, telemetry::CancelResult::UnknownKey);
     co_return false;
   }
   if (cancels_running_ >= kCancelsMax || !take_cancel_token()) {
@@ -239,11 +281,12 @@ bool Worker::take_cancel_token() {
   return true;
 }
 
-asio::awaitable<void> Worker::accept_from(std::size_t index) {
-  auto& [name, listener] = listeners_[index];
+asio::awaitable<void> Worker::accept_from(std::string name, net::Listener& listener) {
+  co_await asio::this_coro::throw_if_cancelled(false);
   for (;;) {
     Result<net::Socket> accepted = co_await listener.accept();
     if (!accepted) {
+      if (!behind_ || &listener != &*behind_) accepting_.fetch_sub(1, std::memory_order_release);
       if (!stopping_ && accepted.error().code != BaseErrc::Cancelled)
         log::error("a listening socket is broken: no more clients come in by it",
                    {{"listener", name}, {"reason", accepted.error().code.message()}});

@@ -41,13 +41,23 @@ class Worker {
 
   // Before start(): opens the listening sockets, or without so_reuseport shares those of `first`, which may
   // be null. On an error `problem` says which address and why.
-  Result<void> listen(const Worker* first, std::string& problem);
+  // Sockets of `inherited`, which may be null, are taken over: this worker's share of each address.
+  Result<void> listen(const Worker* first, net::InheritedSockets* inherited, std::string& problem);
   // Begins to accept, on whichever thread runs context().
   void begin(std::unique_ptr<admin::RouterView> view);
   // begin(), and a thread of its own that runs it.
   void start(std::unique_ptr<admin::RouterView> view);
 
+  // Of the listening sockets, but for those shared with another worker. Any thread while it accepts.
+  std::vector<int> listening() const;
+
   // Any thread.
+  // False once stop_accepting() has taken effect, and whoever came before it is a session.
+  bool accepting() const noexcept { return accepting_.load(std::memory_order_acquire) > 0; }
+  void own_socket_files(bool own);
+  // Also serves those who come by a Unix socket made at `path`, for its owner alone: cancel requests that
+  // reached a successor.
+  void accept_at(std::string path);
   void replace_snapshot(SnapshotPtr snapshot, telemetry::Extents extents);
   void stop_accepting();
   // Lets sessions look again at the gate of their database.
@@ -95,7 +105,7 @@ class Worker {
 
  private:
   void run();
-  asio::awaitable<void> accept_from(std::size_t listener);
+  asio::awaitable<void> accept_from(std::string name, net::Listener& listener);
   asio::awaitable<void> serve(net::Socket socket, std::string listener);
   asio::awaitable<void> tick();
   bool take_cancel_token();
@@ -113,6 +123,8 @@ class Worker {
   std::unique_ptr<net::Ring> ring_;
   std::unique_ptr<admin::RouterView> view_;
   std::vector<std::pair<std::string, net::Listener>> listeners_;  // with the name of its configuration entry
+  std::optional<net::Listener> behind_;                           // see accept_at()
+  std::atomic<std::size_t> accepting_{0};                         // of listeners_
   std::unordered_map<std::uint64_t, Session*> sessions_;
   std::unordered_map<std::int32_t, Session*> by_process_id_;
   std::atomic<std::size_t> session_count_{0};

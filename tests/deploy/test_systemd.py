@@ -46,6 +46,14 @@ def test_systemd_is_told_how_the_service_is(units, unit):
         assert wanted in lines, wanted
 
 
+def test_the_router_can_be_followed_by_another(units):
+    text = (units / "sluice.service").read_text(encoding="utf-8")
+    assert "--takeover /run/sluice/takeover" in text and "RuntimeDirectory=sluice" in text
+    # Processes that were taken over from drain too when the unit stops.
+    assert "KillMode=control-group" in text
+    assert {"execve", "close_range", "sendmsg", "recvmsg"} <= allowed_calls("sluice")
+
+
 def test_the_router_may_use_io_uring():
     # What it calls in earnest is compared in test_compose.py.
     assert {"io_uring_setup", "io_uring_enter", "io_uring_register"} <= allowed_calls("sluice")

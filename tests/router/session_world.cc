@@ -76,7 +76,7 @@ SessionWorld::SessionWorld(std::string_view more_configuration, std::uint64_t se
   worker_ = shared_->workers.front().get();
   for (const std::string name : {"a", "b", "c"})
     admission_->set_up(*admission_->find_replica(name), true);
-  if (!worker_->listen(nullptr, problem)) {
+  if (!worker_->listen(nullptr, nullptr, problem)) {
     ADD_FAILURE() << problem;
     std::abort();
   }

@@ -22,7 +22,8 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _inodes(pid):
+def sockets(pid):
+    """Their numbers: a socket that two processes have has one."""
     found = set()
     for name in os.listdir(f"/proc/{pid}/fd"):
         try:
@@ -39,7 +40,7 @@ CLOSE_WAIT, LISTEN, ESTABLISHED = "08", "0A", "01"
 
 def tcp_states(pid):
     """[state] of each TCP socket of the process, as /proc/net/tcp prints it."""
-    mine = _inodes(pid)
+    mine = sockets(pid)
     rows = Path("/proc/net/tcp").read_text().splitlines()[1:]
     return [row.split()[3] for row in rows if row.split()[9] in mine]
 

@@ -1,0 +1,327 @@
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <asio/co_spawn.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/use_future.hpp>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "net/listener.h"
+#include "service/predecessor.h"
+#include "service/takeover_channel.h"
+#include "service/takeover_point.h"
+
+namespace sluice::service {
+namespace {
+
+// A loopback socket that listens; closed with the object.
+class ListeningSocket {
+ public:
+  ListeningSocket() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::bind(fd_, reinterpret_cast<const sockaddr*>(&own), sizeof own), 0);
+    EXPECT_EQ(::listen(fd_, 16), 0);
+  }
+  ListeningSocket(const ListeningSocket&) = delete;
+  ListeningSocket& operator=(const ListeningSocket&) = delete;
+  ~ListeningSocket() { ::close(fd_); }
+
+  int get() const { return fd_; }
+  net::InheritedSockets::EndPoint where() const {
+    net::InheritedSockets::EndPoint point;
+    auto size = static_cast<socklen_t>(point.capacity());
+    EXPECT_EQ(::getsockname(fd_, point.data(), &size), 0);
+    point.resize(size);
+    return point;
+  }
+  std::uint16_t port() const { return ntohs(reinterpret_cast<const sockaddr_in*>(where().data())->sin_port); }
+  // A client's end, connected; nobody need accept it.
+  int connect() const {
+    const int client = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const auto point = where();
+    EXPECT_EQ(::connect(client, point.data(), static_cast<socklen_t>(point.size())), 0);
+    return client;
+  }
+
+ private:
+  int fd_;
+};
+
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+// The old process: a takeover point on a thread of its own.
+class TakeoverTest : public testing::Test {
+ protected:
+  TakeoverTest() {
+    std::array<char, 32> folder{"/tmp/sluice-takeover-XXXXXX"};
+    EXPECT_NE(::mkdtemp(folder.data()), nullptr);
+    folder_ = folder.data();
+    path_ = folder_ + "/point";
+  }
+  ~TakeoverTest() override {
+    if (thread_.joinable()) {
+      asio::co_spawn(io_, point_->stop(), asio::use_future).get();
+      work_.reset();
+      thread_.join();
+    }
+    std::filesystem::remove_all(folder_);
+  }
+
+  void start(TakeoverPoint::Sockets sockets) {
+    point_ = std::make_unique<TakeoverPoint>(
+        io_.get_executor(), path_, "/run/cancels",
+        TakeoverPoint::Callbacks{[sockets = std::move(sockets)] { return sockets; },
+                                 [this](pid_t by) { taken_by_.push_back(by); }});
+    std::string problem;
+    ASSERT_TRUE(point_->start(problem)) << problem;
+    thread_ = std::thread([this] { io_.run(); });
+  }
+  // A raw connection to the point, blocking.
+  int dial() const {
+    const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path_.data(), path_.size());
+    EXPECT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    return fd;
+  }
+  Predecessor take() {
+    std::string problem;
+    auto predecessor = Predecessor::at(path_, problem);
+    EXPECT_TRUE(predecessor && *predecessor) << problem;
+    return std::move(**predecessor);
+  }
+
+  std::string folder_, path_, problem_;
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
+  std::unique_ptr<TakeoverPoint> point_;
+  std::vector<pid_t> taken_by_;  // read after what was written by it has been answered
+  std::thread thread_;
+};
+
+TEST_F(TakeoverTest, TheSuccessorHasTheSocketsAndTheOldProcessIsTold) {
+  const ListeningSocket client, admin;
+  start({{client.get()}, {admin.get()}, ""});
+  Predecessor predecessor = take();
+  EXPECT_EQ(predecessor.cancel_path(), "/run/cancels");
+  EXPECT_TRUE(predecessor.clients().has(client.where()));
+  EXPECT_FALSE(predecessor.clients().has(admin.where()));
+  EXPECT_TRUE(predecessor.admin().has(admin.where()));
+  ASSERT_TRUE(predecessor.serving());
+  EXPECT_EQ(taken_by_, std::vector<pid_t>{::getpid()});
+  EXPECT_FALSE(Predecessor::at(path_, problem_)->has_value()) << "it waits for nobody any more";
+}
+
+TEST_F(TakeoverTest, MoreSocketsThanOnePacketHoldsAllArrive) {
+  std::vector<std::unique_ptr<ListeningSocket>> sockets;
+  TakeoverPoint::Sockets offered;
+  for (std::size_t i = 0; i < 3 * kDescriptorsMax + 1; ++i)
+    offered.clients.push_back(sockets.emplace_back(std::make_unique<ListeningSocket>())->get());
+  start(offered);
+  Predecessor predecessor = take();
+  EXPECT_EQ(predecessor.clients().size(), sockets.size());
+  for (const auto& socket : sockets)
+    EXPECT_TRUE(predecessor.clients().has(socket->where()));
+}
+
+TEST_F(TakeoverTest, ASuccessorThatEndsBeforeItServesChangesNothing) {
+  const ListeningSocket socket;
+  start({{socket.get()}, {}, ""});
+  { const Predecessor ends = take(); }
+  Predecessor second = take();
+  EXPECT_TRUE(taken_by_.empty());
+  EXPECT_TRUE(second.serving());
+}
+
+TEST_F(TakeoverTest, ARefusalIsToldToTheSuccessorAndTheNextOneMayTry) {
+  start({{}, {}, "a database is paused"});
+  for (int round = 0; round < 2; ++round) {
+    std::string problem;
+    EXPECT_FALSE(Predecessor::at(path_, problem));
+    EXPECT_EQ(problem, "the running process is not taken over from: a database is paused");
+  }
+}
+
+TEST_F(TakeoverTest, WhoDoesNotSpeakTheLanguageGetsNothing) {
+  const ListeningSocket socket;
+  start({{socket.get()}, {}, ""});
+  for (const std::string_view words : {"", "takeover 2", "serving"}) {
+    const int fd = dial();
+    if (words.empty()) {
+      ::shutdown(fd, SHUT_WR);
+    } else {
+      ASSERT_TRUE(send_packet(fd, words));
+    }
+    const auto answer = receive_packet(fd);
+    ASSERT_FALSE(answer) << words;
+    EXPECT_EQ(answer.error().code, BaseErrc::Closed);
+    ::close(fd);
+  }
+  EXPECT_TRUE(take().serving());
+}
+
+TEST_F(TakeoverTest, ThePointIsForItsOwnerAlone) {
+  start({});
+  struct stat info {};
+  ASSERT_EQ(::stat(path_.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+TEST_F(TakeoverTest, APointTakesThePlaceOfOneThatWasLeftBehind) {
+  std::filesystem::create_directories(folder_);
+  const int left = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path_.data(), path_.size());
+  ASSERT_EQ(::bind(left, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ::close(left);
+  EXPECT_FALSE(Predecessor::at(path_, problem_)->has_value());
+  start({});
+  EXPECT_TRUE(take().serving());
+}
+
+TEST(Predecessor, NobodyAtThePathIsNoError) {
+  std::string problem;
+  const auto none = Predecessor::at("/tmp/sluice-no-such-point", problem);
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(none->has_value());
+}
+
+TEST(TakeoverChannel, ClosesWhatCameWithAPacketThatIsNotTaken) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);
+  const std::size_t before = open_descriptors();
+  // One more than may come.
+  constexpr std::size_t kCount = kDescriptorsMax + 1;
+  std::array<int, kCount> many{};
+  many.fill(STDERR_FILENO);
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof many)> control{};
+  std::array<char, 1> text{'x'};
+  iovec bytes{text.data(), text.size()};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* const part = CMSG_FIRSTHDR(&message);
+  part->cmsg_level = SOL_SOCKET;
+  part->cmsg_type = SCM_RIGHTS;
+  part->cmsg_len = CMSG_LEN(sizeof many);
+  std::memcpy(CMSG_DATA(part), many.data(), sizeof many);
+  ASSERT_EQ(::sendmsg(ends[0], &message, 0), 1);
+  EXPECT_FALSE(receive_packet(ends[1]));
+  EXPECT_EQ(open_descriptors(), before);
+  // And a text that is too long, with one descriptor.
+  const std::string text_too_long(kPacketBytesMax + 1, 'x');
+  bytes = {const_cast<char*>(text_too_long.data()), text_too_long.size()};
+  part->cmsg_len = CMSG_LEN(sizeof(int));
+  message.msg_controllen = CMSG_SPACE(sizeof(int));
+  ASSERT_GT(::sendmsg(ends[0], &message, 0), 0);
+  EXPECT_FALSE(receive_packet(ends[1]));
+  EXPECT_EQ(open_descriptors(), before);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST(InheritedSockets, GivesEachShareItsPartAndEverySocketOnce) {
+  const ListeningSocket socket, other;
+  net::InheritedSockets inherited;
+  for (int i = 0; i < 5; ++i)
+    ASSERT_TRUE(inherited.add(::fcntl(socket.get(), F_DUPFD_CLOEXEC, 0)));
+  ASSERT_TRUE(inherited.add(::fcntl(other.get(), F_DUPFD_CLOEXEC, 0)));
+  const std::vector<int> first = inherited.take(socket.where(), 0, 2),
+                         second = inherited.take(socket.where(), 1, 2);
+  EXPECT_EQ(first.size(), 3u);
+  EXPECT_EQ(second.size(), 2u);
+  EXPECT_TRUE(inherited.take(socket.where(), 0, 1).empty());
+  close_all(first);
+  close_all(second);
+}
+
+TEST(InheritedSockets, TakesNothingThatDoesNotListen) {
+  const std::size_t before = open_descriptors();
+  net::InheritedSockets inherited;
+  EXPECT_FALSE(inherited.add(::socket(AF_INET, SOCK_STREAM, 0)));
+  EXPECT_FALSE(inherited.add(::socket(AF_INET, SOCK_DGRAM, 0)));
+  EXPECT_FALSE(inherited.add(::open("/dev/null", O_RDONLY)));
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+asio::awaitable<void> accept_one(net::Listener& listener, bool& accepted) {
+  const auto got = co_await listener.accept();
+  accepted = got.has_value();
+}
+
+TEST(InheritedSockets, AListenerHasTheClientsThatWaitedInTheOtherProcess) {
+  asio::io_context io(1);
+  auto socket = std::make_unique<ListeningSocket>();
+  net::InheritedSockets inherited;
+  ASSERT_TRUE(inherited.add(::fcntl(socket->get(), F_DUPFD_CLOEXEC, 0)));
+  const int client = socket->connect();
+  net::ListenerSettings settings;
+  settings.address = "127.0.0.1";
+  settings.port = socket->port();
+  settings.inherited = &inherited;
+  std::string problem;
+  auto listeners = net::Listener::open(io.get_executor(), settings, problem);
+  ASSERT_TRUE(listeners) << problem;
+  ASSERT_EQ(listeners->size(), 1u);
+  socket.reset();  // the other process lets go
+  bool accepted = false;
+  asio::co_spawn(io, accept_one(listeners->front(), accepted), [](const std::exception_ptr& error) {
+    if (error) std::rethrow_exception(error);
+  });
+  io.run();
+  EXPECT_TRUE(accepted);
+  ::close(client);
+}
+
+TEST(InheritedSockets, WhatNobodyWantedLosesItsSocketFile) {
+  asio::io_context io(1);
+  std::array<char, 32> folder{"/tmp/sluice-inherit-XXXXXX"};
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  net::ListenerSettings settings;
+  settings.address = std::string(folder.data()) + "/s";
+  std::string problem;
+  auto listeners = net::Listener::open(io.get_executor(), settings, problem);
+  ASSERT_TRUE(listeners) << problem;
+  listeners->front().own_file(false);
+  net::InheritedSockets inherited;
+  ASSERT_TRUE(inherited.add(::fcntl(listeners->front().descriptor(), F_DUPFD_CLOEXEC, 0)));
+  listeners->clear();
+  EXPECT_TRUE(std::filesystem::exists(settings.address));
+  inherited.abandon_rest();
+  EXPECT_FALSE(std::filesystem::exists(settings.address));
+  std::filesystem::remove_all(folder.data());
+}
+
+}  // namespace
+}  // namespace sluice::service
