@@ -1,5 +1,7 @@
 #include "sluice/policy/assignment.h"
 
+#include <algorithm>
+
 namespace sluice::policy {
 
 Assignment::Assignment(const PoolConfig& config)
@@ -16,9 +18,17 @@ Decision Assignment::admit(const Arrival& arrival, ReplicaSet excluded) {
   if (!pools_.configured(arrival.session_class)) counted.session_class = pools_.classes().back();
   pools_.begin_decision(excluded);
   const Choice choice = policy_->choose(counted, pools_, rng_);
-  if (choice.outcome != Outcome::Refused) pools_.add_session(choice.replica, counted.session_class);
-  const Decision decision{choice.replica, choice.outcome, counted.session_class, choice.evidence,
-                          pools_.changes()};
+  if (choice.outcome == Outcome::Refused) {
+    const auto all = pools_.replicas();
+    if (std::any_of(all.begin(), all.end(), [&](ReplicaId r) { return pools_.awaited(r); })) {
+      pools_.undo_returns();
+      return {choice.replica, choice.outcome, counted.session_class, choice.evidence, true, {}};
+    }
+  } else {
+    pools_.add_session(choice.replica, counted.session_class);
+  }
+  const Decision decision{choice.replica,  choice.outcome, counted.session_class,
+                          choice.evidence, false,          pools_.changes()};
   count(decision);
   return decision;
 }

@@ -43,7 +43,8 @@ Choice Dedicated::choose(const Arrival& arrival, Pools& pools, Rng&) {
   std::size_t& next = next_[arrival.session_class.value()];
   if (const auto r = take_turn(pools, next, [&](ReplicaId x) { return pools.pool(x) == own; }))
     return {*r, Outcome::Own, {}};
-  if (const auto r = least_total_load(pools)) return {*r, Outcome::FallbackAny, {}};
+  if (!awaits_own(pools, arrival.session_class))
+    if (const auto r = least_total_load(pools)) return {*r, Outcome::FallbackAny, {}};
   return {};
 }
 

@@ -38,7 +38,7 @@ std::string_view outcome_reason(Outcome outcome) noexcept {
     case Outcome::FallbackAny:
       return "its pool had no replica to offer and nothing could be borrowed: the least loaded of all";
     case Outcome::Refused:
-      return "no replica is live, or the session has already failed on each that is";
+      return "no replica is live with a slot, or the session has already failed on each that is";
   }
   return "unknown";
 }

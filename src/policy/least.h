@@ -56,6 +56,14 @@ std::optional<ReplicaId> preferred(const Pools& pools, const Arrival& arrival, A
       });
 }
 
+// The class has a replica that only lacks a slot: it waits for that one, rather than crowd into the pools of
+// others.
+inline bool awaits_own(const Pools& pools, ClassId c) {
+  for (const ReplicaId r : pools.replicas())
+    if (pools.pool(r) == PoolId(c) && pools.awaited(r)) return true;
+  return false;
+}
+
 inline std::optional<ReplicaId> least_total_load(const Pools& pools) {
   return least(
       pools, [&](ReplicaId r) { return pools.candidate(r); },

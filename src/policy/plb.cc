@@ -139,7 +139,8 @@ Choice Plb::choose(const Arrival& arrival, Pools& pools, Rng&) {
 
   if (const auto r = best_of_own(pools, arrival, std::numeric_limits<std::int64_t>::max()))
     return {*r, Outcome::Fallback, seen};
-  if (const auto r = least_total_load(pools)) return {*r, Outcome::FallbackAny, seen};
+  if (!awaits_own(pools, c))
+    if (const auto r = least_total_load(pools)) return {*r, Outcome::FallbackAny, seen};
   return {ReplicaId(), Outcome::Refused, seen};
 }
 

@@ -28,6 +28,8 @@ namespace sluice::policy {
 //  class above
 //     c; the least total load.
 //  5. The least ordering load of R_c although saturated; if R_c is empty the least total load of all.
+// Replicas without a slot (max_active; not of the paper) are no candidates and bound nothing, but are
+// counted; if in step 5 R_c has nothing but such ones, the class waits for them.
 class Plb final : public AssignmentPolicy {
  public:
   PolicyKind kind() const noexcept override { return PolicyKind::Plb; }

@@ -81,6 +81,8 @@ std::optional<std::string> problem_of(const PoolConfig& config) {
       return "replica '" + r.name + "': weight " + std::to_string(r.weight) + " is not in 1.." +
              std::to_string(kWeightMax);
     if (!replicas.insert(r.name).second) return "replica '" + r.name + "' is there twice";
+    if (r.max_active < 0 || r.max_active > kParameterMax)
+      return "replica '" + r.name + "': " + outside("max_active", r.max_active, 0);
     if (r.pool && !pools.contains(*r.pool))
       return "replica '" + r.name + "': pool '" + *r.pool + "' is neither a class nor 'mixed'";
   }

@@ -75,6 +75,15 @@ void Pools::change_role(ReplicaId r, PoolId to, ChangeKind kind) {
   set_role(r, to, kind == ChangeKind::Borrow);
 }
 
+void Pools::undo_returns() {
+  while (!changes_.empty()) {
+    const RoleChange& last = changes_.back();
+    SLUICE_ASSERT(last.kind == ChangeKind::Return);
+    set_role(last.replica, last.from, true);
+    changes_.pop_back();
+  }
+}
+
 // Classes are interned by name and the load rows widened; the order is then that of the configuration.
 void Pools::reconfigure_classes(const std::vector<ClassParams>& configured) {
   const std::size_t known_before = classes_.size();
@@ -146,6 +155,7 @@ void Pools::reconfigure(const PoolConfig& config) {
     replica_order_.push_back(id);
     at(id).configured = true;
     at(id).weight = r.weight;
+    at(id).slots = r.max_active > 0 ? r.max_active : kUnlimited;
     if (id.value() >= kept.size() || !kept[id.value()]) set_role(id, initial, false);
   }
   changes_.reserve(replica_order_.size() + 1);

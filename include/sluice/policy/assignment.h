@@ -62,7 +62,9 @@ class Assignment {
 
   // Chooses a replica and counts the session there, unless Outcome::Refused. An excluded replica is no
   // candidate and bounds nothing, but is still a member of its pool: it counts in pool sizes and may justify
-  // a return.
+  // a return. A replica without a slot is treated alike, but when a session is refused that could have had it
+  // (of a class's own pool: always, for the class does not spill to all replicas as long as it has live
+  // ones), the decision says that it waits, and no role has changed.
   Decision admit(const Arrival&, ReplicaSet excluded = {});
   // The end of a session that admit() counted: replica and counted_in of its decision.
   void close(ReplicaId, ClassId counted_in);

@@ -19,7 +19,7 @@ enum class Outcome {
   BorrowedHigher,  // ... a replica of a higher class that hosts no session of a class above the borrower
   Fallback,        // nothing to borrow: the least loaded of its own pool, although saturated
   FallbackAny,     // its pool has no live replica and there was nothing to borrow: the least loaded of all
-  Refused,         // no live replica, or the session has already failed on each
+  Refused,         // no live replica, the session has already failed on each, or none has a slot
 };
 inline constexpr std::array kOutcomes = {
     Outcome::Own,      Outcome::BorrowedMixed, Outcome::BorrowedLower, Outcome::BorrowedHigher,
@@ -45,7 +45,7 @@ struct RoleChange {
 // What the policy saw in the session's own pool when it decided, after the returns and before any borrowing.
 struct Evidence {
   std::uint32_t pool_size = 0;      // live replicas
-  std::uint32_t with_headroom = 0;  // of these, below saturation and not excluded
+  std::uint32_t with_headroom = 0;  // of these, candidates below saturation
 };
 
 struct Decision {
@@ -55,6 +55,8 @@ struct Decision {
   // class where a reload has removed the arrival's between its classification and its admission.
   ClassId counted_in;
   Evidence evidence;
+  // Refused, but only for want of a slot: nothing has changed, and it may be asked again when one is free.
+  bool waits = false;
   // Returns first, then the borrow, in the order made. Lives in the Assignment until its next call: copy it
   // under the same lock. Mostly empty.
   std::span<const RoleChange> changes;

@@ -26,7 +26,8 @@ struct ClassParams {
 struct ReplicaConfig {
   std::string name;
   std::optional<std::string> pool;  // initial pool: a class name or "mixed"; else by the targets
-  std::int64_t weight = 1;  // 1..kWeightMax: sessions it takes for each one of a replica with weight 1
+  std::int64_t weight = 1;      // 1..kWeightMax: sessions it takes for each one of a replica with weight 1
+  std::int64_t max_active = 0;  // sessions, or transactions in progress, at a time; 0: no limit
 };
 
 enum class PolicyKind { Plb, RoundRobin, LeastLoaded, Dedicated, RandomTwoChoices };
@@ -53,7 +54,8 @@ struct PoolConfig {
 inline constexpr std::size_t kClassCountMax = 64;
 inline constexpr std::size_t kReplicaCountMax = 65'536;
 inline constexpr std::int64_t kWeightMax = 1'000;
-inline constexpr std::int64_t kParameterMax = 1'000'000'000;  // of saturation, floor, target and slack
+inline constexpr std::int64_t kParameterMax =
+    1'000'000'000;  // of saturation, floor, target, slack, max_active
 
 // Why a configuration cannot be used, as a sentence without a full stop that names the class or replica;
 // nullopt if it can: 1..kClassCountMax classes and at most kReplicaCountMax replicas, names unique and not

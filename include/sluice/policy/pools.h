@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -66,8 +67,13 @@ class Pools {
   bool up(ReplicaId r) const noexcept { return at(r).up; }
   bool draining(ReplicaId r) const noexcept { return at(r).draining; }
   bool live(ReplicaId r) const noexcept { return live(at(r)); }
-  // Live, and not one this session has already failed on.
-  bool candidate(ReplicaId r) const noexcept { return live(at(r)) && !at(r).excluded; }
+  std::int64_t max_active(ReplicaId r) const noexcept { return at(r).slots == kUnlimited ? 0 : at(r).slots; }
+  // Below its max_active: takes one more.
+  bool has_slot(ReplicaId r) const noexcept { return has_slot(at(r)); }
+  // Live, not one this session has already failed on, and with a slot.
+  bool candidate(ReplicaId r) const noexcept { return reachable(at(r)) && has_slot(at(r)); }
+  // Would be a candidate if it had a slot: worth waiting for.
+  bool awaited(ReplicaId r) const noexcept { return reachable(at(r)) && !has_slot(at(r)); }
   std::int64_t load(ReplicaId r, ClassId c) const noexcept {
     return loads_[at_index(r) * classes_.size() + index(c)];
   }
@@ -91,11 +97,14 @@ class Pools {
   // Changes a role and notes it: a borrowed replica is marked so, a returned one is native.
   void change_role(ReplicaId, PoolId to, ChangeKind);
   std::span<const RoleChange> changes() const noexcept { return changes_; }
+  // Takes back the changes of a decision that came to nothing. Only returns can have been made by then.
+  void undo_returns();
 
  private:
   struct Replica {
     std::int64_t total = 0;  // = sum of its row in loads_
     std::int64_t weight = 1;
+    std::int64_t slots = kUnlimited;
     PoolId pool = PoolId::mixed();
     bool borrowed = false;
     bool up = true;
@@ -104,8 +113,11 @@ class Pools {
     bool excluded = false;
   };
   static constexpr std::size_t kRetired = static_cast<std::size_t>(-1);
+  static constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
 
   static bool live(const Replica& r) noexcept { return r.configured && r.up && !r.draining; }
+  static bool reachable(const Replica& r) noexcept { return live(r) && !r.excluded; }
+  static bool has_slot(const Replica& r) noexcept { return r.total < r.slots; }
   std::size_t index(ClassId c) const noexcept {
     return SLUICE_ASSERT(c.value() < classes_.size()), c.value();
   }

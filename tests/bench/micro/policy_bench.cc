@@ -1,5 +1,8 @@
+#include <array>
+
 #include <benchmark/benchmark.h>
 
+#include "sluice/policy/admission_queue.h"
 #include "sluice/policy/assignment.h"
 
 namespace sluice::policy {
@@ -72,10 +75,59 @@ void churn(benchmark::State& state, PolicyKind policy) {
   state.counters["returns"] = static_cast<double>(end.returns);
 }
 
+// Every slot is taken and a hundred waiters of all classes stand in the queue: one slot is freed, goes to the
+// waiter whose turn it is, and another comes.
+void queued(benchmark::State& state, PolicyKind policy) {
+  const auto classes = static_cast<std::uint64_t>(state.range(1));
+  PoolConfig config = config_of(policy, state.range(0), state.range(1));
+  for (ReplicaConfig& replica : config.replicas)
+    replica.max_active = 2;
+  Assignment assignment(config);
+  AdmissionQueue queue(assignment);
+  Rng rng(1);
+  struct Open {
+    ReplicaId replica;
+    ClassId counted_in;
+  };
+  std::vector<Open> open;
+  std::array<QueueEntry, 100> entries;
+  std::vector<QueueEntry*> idle;
+  for (QueueEntry& entry : entries)
+    idle.push_back(&entry);
+  QueueTime now{};
+  Decision decision;
+  const auto ask = [&] {
+    const ClassId c(static_cast<std::uint32_t>(rng.below(classes)));
+    const auto answer =
+        queue.ask(*idle.back(), {c, "", std::nullopt}, {}, {}, now, AdmissionQueue::Wait::Yes, decision);
+    if (answer == AdmissionQueue::Answer::Granted) open.push_back({decision.replica, decision.counted_in});
+    if (answer == AdmissionQueue::Answer::Queued) idle.pop_back();
+  };
+  while (!idle.empty())
+    ask();
+  for (auto _ : state) {
+    now += std::chrono::microseconds(10);
+    Open& leaves = open[rng.below(open.size())];
+    assignment.close(leaves.replica, leaves.counted_in);
+    leaves = open.back();
+    open.pop_back();
+    while (QueueEntry* const entry = queue.next(now, decision)) {
+      open.push_back({decision.replica, decision.counted_in});
+      idle.push_back(entry);
+    }
+    while (!idle.empty())
+      ask();
+  }
+  for (QueueEntry& entry : entries)
+    if (entry.queued()) queue.withdraw(entry);
+}
+
 #define SLUICE_SIZES \
   ->Args({8, 2})->Args({8, 4})->Args({1024, 2})->Args({1024, 4})->ArgNames({"replicas", "classes"})
 BENCHMARK_CAPTURE(own, plb, PolicyKind::Plb) SLUICE_SIZES;
 BENCHMARK_CAPTURE(fallback, plb, PolicyKind::Plb) SLUICE_SIZES;
+BENCHMARK_CAPTURE(queued, plb, PolicyKind::Plb) SLUICE_SIZES;
+BENCHMARK_CAPTURE(queued, least_loaded, PolicyKind::LeastLoaded) SLUICE_SIZES;
 BENCHMARK_CAPTURE(churn, plb, PolicyKind::Plb) SLUICE_SIZES;
 BENCHMARK_CAPTURE(churn, round_robin, PolicyKind::RoundRobin) SLUICE_SIZES;
 BENCHMARK_CAPTURE(churn, least_loaded, PolicyKind::LeastLoaded) SLUICE_SIZES;

@@ -1,0 +1,166 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sluice/policy/assignment.h"
+
+#include "base/assert.h"
+
+namespace sluice::policy {
+
+// Since any fixed moment, on a clock that never goes back.
+using QueueTime = std::chrono::nanoseconds;
+
+// What many waiters share and that is limited beside replicas: the server connections of a database or a
+// user.
+struct Gate {
+  std::int64_t active = 0;
+  std::int64_t limit = 0;  // 0: none
+  bool closed = false;     // nobody goes for now, whatever the limit
+
+  bool open() const noexcept { return !closed && (limit == 0 || active < limit); }
+};
+inline constexpr std::size_t kGateCount = 2;
+using Gates = std::array<Gate*, kGateCount>;  // null: not limited
+
+// Waiters that get the same answers: of one class, behind the same gates, having failed on the same replicas.
+struct QueueLine;
+
+// Where a request stands among the others, from when it first asked.
+struct QueuePlace {
+  QueueTime since{};
+  std::uint64_t number = 0;  // in the order of arrival
+};
+
+// A waiter's place in the queue; lives in whatever waits. While queued() it must stay where it is.
+class QueueEntry {
+ public:
+  QueueEntry() = default;
+  QueueEntry(const QueueEntry&) = delete;
+  QueueEntry& operator=(const QueueEntry&) = delete;
+  ~QueueEntry() { SLUICE_ASSERT(line_ == nullptr); }
+
+  bool queued() const noexcept { return line_ != nullptr; }
+  // Of the last time that it asked.
+  const QueuePlace& place() const noexcept { return place_; }
+  // It asks again, having found no use for what it was given: with the place that it had.
+  void keep_place(const QueuePlace& place) noexcept {
+    place_ = place;
+    kept_ = true;
+  }
+
+ private:
+  friend class AdmissionQueue;
+  QueueLine* line_ = nullptr;
+  QueueEntry* before_ = nullptr;
+  QueueEntry* behind_ = nullptr;
+  Arrival arrival_;
+  QueuePlace place_;
+  bool kept_ = false;  // place_ holds for the next time that it asks
+};
+
+// In which order waiters of one class are served.
+enum class QueueDiscipline { Fcfs };
+std::string_view discipline_name(QueueDiscipline) noexcept;
+
+struct QueueSettings {
+  QueueDiscipline discipline = QueueDiscipline::Fcfs;
+  std::chrono::nanoseconds ageing{};  // after so long a waiter is aged; 0: never
+  std::int64_t waiting_max = 0;       // waiters at a time; 0: no limit
+  std::array<std::int64_t, kClassCountMax>
+      of_rank{};  // the same for each class, in the configuration's order
+};
+
+// Who gets the next slot. Waiters hold no replica: they are asked about in queue order, and the first that
+// the policy has a replica with a slot for goes. Only then do roles change.
+//
+// Order:   the aged first, by arrival, whatever their class; then by class, the highest first; within a class
+// by
+//          arrival. A waiter for which there is no slot is passed over and keeps its place.
+// No overtaking: after whatever may free a slot or change a role (a grant, too) the caller calls next() until
+// it
+//          gives nullptr. So in between no waiter can go, and a newcomer that can takes nothing that a waiter
+//          could have had.
+// Bound:   from the moment that a waiter is aged, every slot that it could have used goes to it or to one
+// that
+//          arrived before it. So it gets one after at most as many such slots as there were waiters when it
+//          came (waiting_max - 1 where that is set), however many of a higher class arrive behind it.
+// Cost:    ask() and next() O(lines + replicas x classes) per policy decision, of which a granted slot costs
+// one
+//          and, while slots are left, one more per class that waits in vain. Lines: one per class that waits,
+//          times the distinct gates and failures of its waiters. Allocates when there are more lines than
+//          ever before.
+// Thread:  none of its own; the caller serialises all calls, those to the Assignment too.
+class AdmissionQueue {
+ public:
+  using RoundTripsOf = std::function<std::span<const std::chrono::nanoseconds>(std::string_view host)>;
+
+  // `round_trips` is asked where ReplicaOrder::Nearest is configured; it may be empty. The Assignment must
+  // outlive the queue.
+  explicit AdmissionQueue(Assignment&, RoundTripsOf round_trips = {});
+  ~AdmissionQueue();
+  AdmissionQueue(const AdmissionQueue&) = delete;
+  AdmissionQueue& operator=(const AdmissionQueue&) = delete;
+
+  enum class Answer {
+    Granted,    // counted in the Assignment
+    Queued,     // until next() gives it out or withdraw()
+    NoReplica,  // none is live beside those it failed on
+    WouldWait,  // it would have to, and may not
+    Full,       // waiting_max
+    ClassFull,  // of_rank of its class
+  };
+  enum class Wait { Yes, No };
+  // A newcomer. `decision` is set unless the answer is Queued without a question to the policy. What the
+  // arrival points to must live as long as it waits, but for its round trips, which are not looked at. A
+  // waiter with an unusual set of failures may be queued without it, and may then be given one of these
+  // replicas again.
+  Answer ask(QueueEntry&, const Arrival&, const Gates&, ReplicaSet failed, QueueTime now, Wait, Decision&);
+  // The next waiter that can go: it is out of the queue, and counted in the Assignment. nullptr if there is
+  // none. The gates are the caller's to count, before it asks again.
+  QueueEntry* next(QueueTime now, Decision&);
+  // Takes a waiter out that waits no longer.
+  void withdraw(QueueEntry&);
+
+  void set_settings(const QueueSettings& settings) noexcept { settings_ = settings; }
+
+  std::size_t waiting() const noexcept { return waiting_; }
+  std::size_t waiting(ClassId) const noexcept;
+  // When the one that has waited longest came; `now` if nobody waits.
+  QueueTime oldest(ClassId, QueueTime now) const noexcept;
+
+ private:
+  // Beyond so many sets of failures at a time, failures are forgotten when their waiter is queued.
+  static constexpr std::size_t kFailureLinesMax = 16;
+
+  QueueLine* find_line(ClassId, const Gates&, ReplicaSet failed) const noexcept;
+  QueueLine& open_line(ClassId, const Gates&, ReplicaSet failed);
+  void insert(QueueLine&, QueueEntry&);
+  void unlink(QueueEntry&);
+  QueueLine* first_untried(QueueTime now) const noexcept;
+  bool before(const QueueLine&, const QueueLine&, QueueTime now) const noexcept;
+  bool any_slot() const noexcept;
+  bool any_live(ReplicaSet besides) const noexcept;
+  std::size_t rank(ClassId) const noexcept;
+  Decision decide(Arrival, ReplicaSet failed);
+  bool try_head(QueueLine&, Decision&);
+
+  Assignment& assignment_;
+  RoundTripsOf round_trips_;
+  QueueSettings settings_;
+  std::vector<std::unique_ptr<QueueLine>> lines_;  // the first open_ have waiters, the rest is for use again
+  std::size_t open_ = 0;
+  std::size_t waiting_ = 0;
+  std::uint64_t arrivals_ = 0;
+  std::uint64_t round_ = 0;
+};
+
+}  // namespace sluice::policy
