@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "sluice/placement/policy.h"
+#include "sluice/policy/admission_queue.h"
 #include "sluice/policy/pool_config.h"
 
 namespace sluice::config {
 
 using PolicyName = policy::PolicyKind;
 using ReplicaOrder = policy::ReplicaOrder;
+using QueueDiscipline = policy::QueueDiscipline;
 using PlacementPolicy = placement::Policy;
 
 // How a client proves who it is.
@@ -73,6 +75,10 @@ template <>
 struct EnumWords<ReplicaOrder> {
   static constexpr std::array words = {Words<ReplicaOrder>{"least_loaded", ReplicaOrder::LeastLoaded},
                                        Words<ReplicaOrder>{"nearest", ReplicaOrder::Nearest}};
+};
+template <>
+struct EnumWords<QueueDiscipline> {
+  static constexpr std::array words = {Words<QueueDiscipline>{"fcfs", QueueDiscipline::Fcfs}};
 };
 template <>
 struct EnumWords<Target> {

@@ -121,6 +121,7 @@ using LogLevel = Choice<config::LogLevel>;
 using LogFormat = Choice<config::LogFormat>;
 using TlsProtocols = Choice<config::TlsProtocols>;
 using PlacementPolicy = Choice<config::PlacementPolicy>;
+using QueueDiscipline = Choice<config::QueueDiscipline>;
 using IoEngine = Choice<config::IoEngine>;
 
 }  // namespace sluice::config::kind

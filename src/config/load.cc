@@ -64,9 +64,9 @@ policy::PoolConfig pool_config(const Config& config) {
   for (const PriorityClass& each : config.classes)
     pools.classes.push_back({each.name, each.saturation, each.return_ratio, each.floor, each.target});
   for (const Server& replica : config.replicas)
-    pools.replicas.push_back({replica.name,
-                              replica.pool.empty() ? std::nullopt : std::optional<std::string>(replica.pool),
-                              replica.weight});
+    pools.replicas.push_back(
+        {replica.name, replica.pool.empty() ? std::nullopt : std::optional<std::string>(replica.pool),
+         replica.weight, replica.max_active > 0 ? replica.max_active : config.options.max_active});
   return pools;
 }
 

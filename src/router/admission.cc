@@ -1,6 +1,7 @@
 #include "router/admission.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace sluice::router {
@@ -20,110 +21,346 @@ void take_one(Map& counts, const Key& key) {
   if (--found->second == 0) counts.erase(found);
 }
 
+std::size_t sessions_of(const std::map<std::string, Usage, std::less<>>& usages, const std::string& name) {
+  const auto found = usages.find(name);
+  return found == usages.end() ? 0 : found->second.sessions;
+}
+
 bool reached(std::size_t count, std::size_t limit) {
   return limit > 0 && count >= limit;
 }
 
+// The primary as a table of its own: one replica, for all classes alike. Class ids are the same in both
+// tables, since both see the same configurations.
+policy::PoolConfig primary_pool(const policy::PoolConfig& pools, std::size_t max_active) {
+  policy::PoolConfig primary;
+  primary.policy = policy::PolicyKind::LeastLoaded;
+  primary.classes = pools.classes;
+  primary.replicas = {{"primary", std::nullopt, 1, static_cast<std::int64_t>(max_active)}};
+  return primary;
+}
+
+bool limited(const Usage* usage) {
+  return usage != nullptr && usage->servers.limit > 0;
+}
+
+// Without a limit the gate of a user parts no waiters into lines of their own; slots are counted all the
+// same. A database may be paused while they wait.
+policy::Gates gates_of(const SessionTag& tag) {
+  return {limited(tag.of_user) ? &tag.of_user->servers : nullptr,
+          tag.of_database != nullptr ? &tag.of_database->servers : nullptr};
+}
+
+void count_slot(Usage* usage, int step) {
+  if (usage == nullptr) return;
+  usage->servers.active += step;
+  SLUICE_ASSERT(usage->servers.active >= 0);
+}
+
 }  // namespace
 
-Admission::Admission(const policy::PoolConfig& pools, SessionLimits limits) : assignment_(pools) {
+std::chrono::nanoseconds Admission::steady_now() {
+  return std::chrono::steady_clock::now().time_since_epoch();
+}
+
+Admission::Admission(const policy::PoolConfig& pools, AdmissionLimits limits, Now now)
+    : now_(std::move(now)),
+      replicas_(pools,
+                [this](std::string_view host) -> std::span<const std::chrono::nanoseconds> {
+                  const auto known = round_trips_.find(host);
+                  if (known == round_trips_.end()) return {};
+                  return known->second;
+                }),
+      primary_(primary_pool(pools, limits.primary_active), {}) {
+  decisions_.reserve(kDecisionsKept);
   set_limits(std::move(limits));
 }
 
-void Admission::set_limits(SessionLimits limits) {
+Admission::~Admission() = default;
+
+void Admission::set_limits(AdmissionLimits limits) {
   limits_ = std::move(limits);
+  const policy::Pools& pools = replicas_.assignment.pools();
   class_limits_.clear();
-  for (const auto& [name, limit] : limits_.per_class)
-    if (const auto id = assignment_.find_class(name)) class_limits_.emplace(*id, limit);
+  policy::QueueSettings settings;
+  settings.ageing = limits_.ageing;
+  settings.waiting_max = static_cast<std::int64_t>(limits_.waiting);
+  for (const policy::ClassId c : pools.classes()) {
+    if (const std::size_t limit = count_of(limits_.of_class, pools.name(c)); limit > 0)
+      class_limits_.emplace(c, limit);
+    settings.of_rank[pools.rank(c)] =
+        static_cast<std::int64_t>(count_of(limits_.waiting_of_class, pools.name(c)));
+  }
+  replicas_.queue.set_settings(settings);
+  primary_.queue.set_settings(settings);
+  for (auto& [name, usage] : by_user_)
+    usage.servers.limit = static_cast<std::int64_t>(limits_.servers_per_user);
+  for (auto& [name, usage] : by_database_)
+    usage.servers.limit = static_cast<std::int64_t>(server_limit_of(name));
+  budgets_.reconfigure(limits_.budgets, limits_.budget_window);
 }
 
-std::optional<std::string> Admission::enter(const SessionTag& tag) {
+std::size_t Admission::server_limit_of(std::string_view database) const {
+  return limits_.servers_per_database ? limits_.servers_per_database(database) : 0;
+}
+
+Usage* Admission::enter(UsageByName& usages, const std::string& name, std::size_t server_limit) {
+  Usage& usage = usages[name];
+  if (usage.name.empty()) {
+    usage.name = name;
+    usage.servers.limit = static_cast<std::int64_t>(server_limit);
+  }
+  ++usage.sessions;
+  return &usage;
+}
+
+void Admission::drop_if_unused(UsageByName& usages, Usage* usage) {
+  if (usage != nullptr && usage->sessions == 0 && usage->servers.active == 0)
+    usages.erase(usages.find(usage->name));
+}
+
+std::optional<std::string> Admission::enter(SessionTag& tag) {
   const std::lock_guard lock(mutex_);
   if (reached(total_, limits_.total)) return "max_client_conn";
-  if (reached(count_of(by_user_, tag.user), limits_.per_user)) return "max_user_client_connections";
+  if (reached(sessions_of(by_user_, tag.user), limits_.per_user)) return "max_user_client_connections";
   if (limits_.per_database &&
-      reached(count_of(by_database_, tag.database), limits_.per_database(tag.database)))
+      reached(sessions_of(by_database_, tag.database), limits_.per_database(tag.database)))
     return "max_db_client_connections";
+  const std::size_t of_host = count_of(limits_.of_host, tag.host);
+  if (reached(count_of(by_host_, tag.host), of_host > 0 ? of_host : limits_.per_host))
+    return "max_host_client_connections";
   if (reached(count_of(by_class_, tag.priority), count_of(class_limits_, tag.priority)))
-    return "max_sessions of class " + assignment_.pools().name(tag.priority);
+    return "max_sessions of class " + replicas_.assignment.pools().name(tag.priority);
   ++total_;
-  ++by_user_[tag.user];
-  ++by_database_[tag.database];
+  tag.of_user = enter(by_user_, tag.user, limits_.servers_per_user);
+  tag.of_database = enter(by_database_, tag.database, server_limit_of(tag.database));
+  tag.of_database->servers.closed = is_paused(tag.database);
   ++by_host_[tag.host];
   ++by_class_[tag.priority];
   return std::nullopt;
 }
 
-void Admission::leave(const SessionTag& tag) {
+void Admission::leave(SessionTag& tag) {
   const std::lock_guard lock(mutex_);
   --total_;
-  take_one(by_user_, tag.user);
-  take_one(by_database_, tag.database);
+  --tag.of_user->sessions;
+  drop_if_unused(by_user_, std::exchange(tag.of_user, nullptr));
+  --tag.of_database->sessions;
+  drop_if_unused(by_database_, std::exchange(tag.of_database, nullptr));
   take_one(by_host_, tag.host);
   take_one(by_class_, tag.priority);
 }
 
-std::optional<Admission::Granted> Admission::admit(const SessionTag& tag, policy::ReplicaSet excluded) {
-  DecisionRecord record;
-  record.time = std::chrono::system_clock::now();
-  record.tag = tag;
-  const std::lock_guard lock(mutex_);
-  policy::Arrival arrival{tag.priority, tag.host, std::nullopt};
-  if (const auto known = round_trips_.find(tag.host); known != round_trips_.end())
-    arrival.round_trips = known->second;
-  const policy::Decision decision = assignment_.admit(arrival, excluded);
-  record.number = ++decision_number_;
-  record.outcome = decision.outcome;
-  record.evidence = decision.evidence;
-  record.changes.assign(decision.changes.begin(), decision.changes.end());
-  std::optional<Granted> granted;
-  if (decision.outcome != policy::Outcome::Refused) {
-    record.replica = decision.replica;
-    granted = Granted{decision.replica, decision.counted_in, decision.outcome,
-                      assignment_.pools().pool(decision.replica), record.changes};
+Granted Admission::slot(const SessionTag& tag, std::optional<policy::BudgetId> budget, Servers servers,
+                        const policy::Decision& decision) {
+  Granted granted;
+  granted.servers = servers;
+  granted.replica = decision.replica;
+  granted.counted_in = decision.counted_in;
+  granted.outcome = decision.outcome;
+  granted.limited = limited(tag.of_user) || limited(tag.of_database) ||
+                    table(servers).assignment.pools().max_active(decision.replica) > 0;
+  granted.budget = budget;
+  granted.of_user = tag.of_user;
+  granted.of_database = tag.of_database;
+  count_slot(tag.of_user, 1);
+  count_slot(tag.of_database, 1);
+  if (servers == Servers::Replicas) {
+    granted.pool = replicas_.assignment.pools().pool(decision.replica);
+    granted.changes.assign(decision.changes.begin(), decision.changes.end());
+    if (tag.use == SlotUse::Session || decision.outcome != policy::Outcome::Own || !decision.changes.empty())
+      record(tag, decision);
   }
-  decisions_.push_back(std::move(record));
-  if (decisions_.size() > kDecisionsKept) decisions_.pop_front();
+  if (budget) budgets_.change_active(*budget, 1, now_());
   return granted;
 }
 
-void Admission::close(policy::ReplicaId replica, policy::ClassId counted_in) {
+void Admission::record(const SessionTag& tag, const policy::Decision& decision) {
+  const std::size_t place = decision_number_++ % kDecisionsKept;
+  DecisionRecord& record = place < decisions_.size() ? decisions_[place] : decisions_.emplace_back();
+  record.number = decision_number_;
+  record.time = std::chrono::system_clock::now();
+  record.tag = tag;
+  record.tag.of_user = record.tag.of_database = nullptr;
+  record.replica.reset();
+  if (decision.outcome != policy::Outcome::Refused) record.replica = decision.replica;
+  record.outcome = decision.outcome;
+  record.evidence = decision.evidence;
+  record.changes.assign(decision.changes.begin(), decision.changes.end());
+}
+
+// Slots that budgets are shares of; 0 when a replica that takes sessions has no limit.
+std::int64_t Admission::slots() const {
+  const policy::Pools& pools = replicas_.assignment.pools();
+  std::int64_t sum = static_cast<std::int64_t>(limits_.primary_active);
+  for (const policy::ReplicaId r : pools.replicas()) {
+    if (!pools.live(r)) continue;
+    if (pools.max_active(r) == 0) return 0;
+    sum += pools.max_active(r);
+  }
+  return sum;
+}
+
+Admission::Answer Admission::ask(const SessionTag& tag, Waiter& waiter, policy::ReplicaSet failed,
+                                 Servers servers, std::optional<policy::QueuePlace> place) {
+  using Queue = policy::AdmissionQueue;
+  Grants grants;
+  std::optional<Answer> answer;
+  {
+    const std::lock_guard lock(mutex_);
+    Queue& queue = table(servers).queue;
+    const std::chrono::nanoseconds now = now_();
+    const bool beyond = tag.budget && budgets_.beyond(*tag.budget, slots(), now);
+    const bool refuses = beyond && budgets_.mode(*tag.budget) == policy::BudgetMode::Enforce;
+    policy::Decision decision;
+    const policy::Arrival arrival{tag.priority, tag.host, std::nullopt};
+    if (place) waiter.keep_place(*place);
+    switch (queue.ask(waiter, arrival, gates_of(tag), failed, now,
+                      refuses ? Queue::Wait::No : Queue::Wait::Yes, decision)) {
+      case Queue::Answer::Granted:
+        answer = slot(tag, tag.budget, servers, decision);
+        std::get<Granted>(*answer).place = waiter.place();
+        serve(grants);
+        break;
+      case Queue::Answer::Queued:
+        waiter.tag_ = &tag;
+        waiter.servers_ = servers;
+        waiter.budget_ = tag.budget;
+        if (tag.budget) budgets_.change_waiting(*tag.budget, 1);
+        if (beyond) budgets_.count_refusal(*tag.budget);
+        answer = Queued{};
+        break;
+      case Queue::Answer::NoReplica:
+        if (servers == Servers::Replicas) record(tag, decision);
+        answer = Rejected{};
+        serve(grants);  // replicas may have gone home
+        break;
+      case Queue::Answer::WouldWait:
+        budgets_.count_refusal(*tag.budget);
+        answer = Rejected{"budget " + budgets_.name(*tag.budget)};
+        break;
+      case Queue::Answer::Full:
+        answer = Rejected{"max_waiting"};
+        break;
+      case Queue::Answer::ClassFull:
+        answer = Rejected{"max_waiting of class " + replicas_.assignment.pools().name(tag.priority)};
+        break;
+    }
+  }
+  deliver(grants);
+  return *std::move(answer);
+}
+
+bool Admission::withdraw(Waiter& waiter) {
   const std::lock_guard lock(mutex_);
-  assignment_.close(replica, counted_in);
+  if (!waiter.queued()) return false;
+  table(waiter.servers_).queue.withdraw(waiter);
+  if (waiter.budget_) budgets_.change_waiting(*waiter.budget_, -1);
+  return true;
+}
+
+// Gives out what can be given, until nobody who waits can have anything.
+void Admission::serve(Grants& grants) {
+  for (const Servers servers : {Servers::Replicas, Servers::Primary}) {
+    policy::AdmissionQueue& queue = table(servers).queue;
+    if (queue.waiting() == 0) continue;
+    const std::chrono::nanoseconds now = now_();
+    policy::Decision decision;
+    while (policy::QueueEntry* const entry = queue.next(now, decision)) {
+      Waiter& waiter = static_cast<Waiter&>(*entry);
+      if (waiter.budget_) budgets_.change_waiting(*waiter.budget_, -1);
+      waiter.slot_ = slot(*waiter.tag_, waiter.budget_, servers, decision);
+      waiter.slot_->place = waiter.place();
+      waiter.slot_->waited = now - waiter.place().since;
+      waiter.next_granted_ = nullptr;
+      (grants.last != nullptr ? grants.last->next_granted_ : grants.first) = &waiter;
+      grants.last = &waiter;
+    }
+  }
+}
+
+// A waiter may be gone as soon as it has been told.
+void Admission::deliver(Grants grants) {
+  while (Waiter* const waiter = grants.first) {
+    grants.first = waiter->next_granted_;
+    Granted granted = *std::move(waiter->slot_);
+    waiter->slot_.reset();
+    waiter->granted(std::move(granted));
+  }
+}
+
+// What may free a slot, or make one.
+template <class Change>
+void Admission::change(Change apply) {
+  Grants grants;
+  {
+    const std::lock_guard lock(mutex_);
+    apply();
+    serve(grants);
+  }
+  deliver(grants);
+}
+
+void Admission::close(const Granted& granted) {
+  change([&] {
+    table(granted.servers).assignment.close(granted.replica, granted.counted_in);
+    count_slot(granted.of_user, -1);
+    drop_if_unused(by_user_, granted.of_user);
+    count_slot(granted.of_database, -1);
+    drop_if_unused(by_database_, granted.of_database);
+    if (granted.budget) budgets_.change_active(*granted.budget, -1, now_());
+  });
+}
+
+void Admission::set_paused(Paused paused) {
+  change([&] {
+    paused_ = std::move(paused);
+    for (auto& [name, usage] : by_database_)
+      usage.servers.closed = is_paused(name);
+  });
 }
 
 void Admission::set_up(policy::ReplicaId replica, bool up) {
-  const std::lock_guard lock(mutex_);
-  assignment_.set_up(replica, up);
+  change([&] { replicas_.assignment.set_up(replica, up); });
 }
 
 bool Admission::set_draining(std::string_view replica, bool draining) {
-  const std::lock_guard lock(mutex_);
-  const auto id = assignment_.find_replica(replica);
-  if (!id || !assignment_.pools().configured(*id)) return false;
-  assignment_.set_draining(*id, draining);
-  return true;
+  bool known = false;
+  change([&] {
+    policy::Assignment& assignment = replicas_.assignment;
+    const auto id = assignment.find_replica(replica);
+    known = id && assignment.pools().configured(*id);
+    if (known) assignment.set_draining(*id, draining);
+  });
+  return known;
 }
 
 bool Admission::draining(policy::ReplicaId replica) const {
   const std::lock_guard lock(mutex_);
-  return assignment_.pools().draining(replica);
+  return replicas_.assignment.pools().draining(replica);
 }
 
 std::optional<policy::ReplicaId> Admission::find_replica(std::string_view name) const {
   const std::lock_guard lock(mutex_);
-  return assignment_.find_replica(name);
+  return replicas_.assignment.find_replica(name);
 }
 
 std::optional<policy::ClassId> Admission::find_class(std::string_view name) const {
   const std::lock_guard lock(mutex_);
-  return assignment_.find_class(name);
+  return replicas_.assignment.find_class(name);
 }
 
-void Admission::reconfigure(const policy::PoolConfig& pools, SessionLimits limits) {
+std::optional<policy::BudgetId> Admission::find_budget(std::string_view name) const {
   const std::lock_guard lock(mutex_);
-  assignment_.reconfigure(pools);
-  set_limits(std::move(limits));
+  return budgets_.find(name);
+}
+
+void Admission::reconfigure(const policy::PoolConfig& pools, AdmissionLimits limits) {
+  change([&] {
+    replicas_.assignment.reconfigure(pools);
+    primary_.assignment.reconfigure(primary_pool(pools, limits.primary_active));
+    set_limits(std::move(limits));
+  });
 }
 
 void Admission::set_round_trips(RoundTrips round_trips) {
@@ -133,17 +370,41 @@ void Admission::set_round_trips(RoundTrips round_trips) {
 
 policy::Snapshot Admission::snapshot() const {
   const std::lock_guard lock(mutex_);
-  return assignment_.snapshot();
+  return replicas_.assignment.snapshot();
 }
 
 std::vector<DecisionRecord> Admission::decisions() const {
   const std::lock_guard lock(mutex_);
-  return {decisions_.begin(), decisions_.end()};
+  std::vector<DecisionRecord> all = decisions_;
+  if (all.size() == kDecisionsKept)
+    std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(decision_number_ % kDecisionsKept),
+                all.end());
+  return all;
+}
+
+std::vector<Admission::ClassWaiting> Admission::waiting() const {
+  const std::lock_guard lock(mutex_);
+  const std::chrono::nanoseconds now = now_();
+  std::vector<ClassWaiting> all;
+  for (const policy::ClassId c : replicas_.assignment.pools().classes())
+    all.push_back({c, replicas_.queue.waiting(c) + primary_.queue.waiting(c),
+                   now - std::min(replicas_.queue.oldest(c, now), primary_.queue.oldest(c, now))});
+  return all;
+}
+
+std::vector<policy::BudgetState> Admission::budgets() const {
+  const std::lock_guard lock(mutex_);
+  return budgets_.states(now_());
+}
+
+std::int64_t Admission::primary_active() const {
+  const std::lock_guard lock(mutex_);
+  return primary_.assignment.pools().total_load(policy::ReplicaId(0));
 }
 
 bool Admission::any_live() const {
   const std::lock_guard lock(mutex_);
-  const policy::Pools& pools = assignment_.pools();
+  const policy::Pools& pools = replicas_.assignment.pools();
   const auto all = pools.replicas();
   return std::any_of(all.begin(), all.end(), [&](policy::ReplicaId r) { return pools.live(r); });
 }

@@ -2,20 +2,34 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
+#include "sluice/policy/admission_queue.h"
 #include "sluice/policy/assignment.h"
+#include "sluice/policy/budgets.h"
 
+#include "router/admission_limits.h"
 #include "router/ids.h"
 
 namespace sluice::router {
+
+// What a limit per user or per database counts. Kept as long as there is anything to count.
+struct Usage {
+  std::string name;
+  std::size_t sessions = 0;
+  policy::Gate servers;  // slots taken
+};
+
+// What a slot is for. The decisions of transactions are kept only where they tell something: a role that
+// changed, a pool that was not the class's own, or a refusal.
+enum class SlotUse { Session, Transaction };
 
 // Who a session is for, as far as limits, policy and the console care.
 struct SessionTag {
@@ -23,19 +37,16 @@ struct SessionTag {
   std::string user;
   std::string database;
   policy::ClassId priority;
-  std::string host;  // origin host, "" if unknown
+  std::string host;                          // origin host, "" if unknown
+  std::optional<policy::BudgetId> budget{};  // may change from one ask() to the next
+  SlotUse use = SlotUse::Session;            // likewise
+  // Set by Admission::enter, until leave.
+  Usage* of_user = nullptr;
+  Usage* of_database = nullptr;
 };
 
 // From a host to each replica and back, by ReplicaId; 0 is not known.
 using RoundTrips = std::map<std::string, std::vector<std::chrono::nanoseconds>, std::less<>>;
-
-// How many sessions may be open; 0 means no limit.
-struct SessionLimits {
-  std::size_t total = 0;                                               // max_client_conn
-  std::size_t per_user = 0;                                            // max_user_client_connections
-  std::function<std::size_t(std::string_view database)> per_database;  // of the entry, else the general one
-  std::map<std::string, std::size_t, std::less<>> per_class;           // by the class's name
-};
 
 // A decision with what it was taken for, kept for the console.
 struct DecisionRecord {
@@ -48,28 +59,92 @@ struct DecisionRecord {
   std::vector<policy::RoleChange> changes;
 };
 
-// The only state that all sessions share: pools, loads and limits, under one short mutex that is taken when a
-// session begins, is assigned, and ends. Any thread.
+// Where a slot is asked for: at one of the replicas, which the policy chooses, or at the primary. Each has a
+// queue of its own.
+enum class Servers { Replicas, Primary };
+
+// The right to use one server connection to one server, for a session or a transaction: to be closed once.
+struct Granted {
+  Servers servers = Servers::Replicas;
+  policy::ReplicaId replica;  // of Servers::Replicas
+  policy::ClassId counted_in;
+  policy::Outcome outcome = policy::Outcome::Own;
+  policy::PoolId pool = policy::PoolId::mixed();  // the replica's, after the decision
+  std::vector<policy::RoleChange> changes;        // that the decision made
+  std::chrono::nanoseconds waited{};              // in the queue
+  policy::QueuePlace place;                       // for ask(), should it find no use for the slot
+  bool limited = false;  // others may wait for it: keep it until the server connection is clean
+  std::optional<policy::BudgetId> budget;
+  Usage* of_user = nullptr;  // as in the tag
+  Usage* of_database = nullptr;
+
+  ServerId server() const noexcept {
+    return servers == Servers::Primary ? kPrimary : ServerId(replica.value());
+  }
+};
+
+// Waits for a slot. Derive, and keep it where it is from a Queued answer until granted() was called or
+// withdraw() gave true.
+class Waiter : private policy::QueueEntry {
+ public:
+  // The slot: use it, or give it back by Admission::close(). Called once per Queued answer, on whatever
+  // thread freed the slot, outside of the lock: post it to the thread that waits, and do no more. The waiter
+  // may be gone as soon as what was posted has run.
+  virtual void granted(Granted) noexcept = 0;
+
+ protected:
+  Waiter() = default;
+  ~Waiter() = default;
+
+ private:
+  friend class Admission;
+  const SessionTag* tag_ = nullptr;
+  Servers servers_ = Servers::Replicas;
+  std::optional<policy::BudgetId> budget_;
+  std::optional<Granted> slot_;  // from the grant under the lock to the call of granted()
+  Waiter* next_granted_ = nullptr;
+};
+
+// The only state that all sessions share: pools, loads, queue and limits, under one short mutex that is taken
+// when a session begins and ends, and when it, or each of its transactions, gets a slot and gives it back.
+// Any thread.
 class Admission {
  public:
   static constexpr std::size_t kDecisionsKept = 1000;
+  // On a clock that never goes back.
+  using Now = std::function<std::chrono::nanoseconds()>;
+  using Paused = std::function<bool(std::string_view database)>;
 
-  explicit Admission(const policy::PoolConfig& pools, SessionLimits limits);
+  explicit Admission(const policy::PoolConfig& pools, AdmissionLimits limits, Now now = steady_now);
+  ~Admission();
+  Admission(const Admission&) = delete;
+  Admission& operator=(const Admission&) = delete;
 
   // Counts a session, or names the limit that it would exceed: an option's name.
-  std::optional<std::string> enter(const SessionTag& tag);
-  void leave(const SessionTag& tag);
+  std::optional<std::string> enter(SessionTag& tag);
+  void leave(SessionTag& tag);
 
-  struct Granted {
-    policy::ReplicaId replica;
-    policy::ClassId counted_in;  // for close()
-    policy::Outcome outcome;
-    policy::PoolId pool = policy::PoolId::mixed();  // the replica's, after the decision
-    std::vector<policy::RoleChange> changes;        // that the decision made
+  struct Queued {};
+  struct Rejected {
+    // "max_waiting", "max_waiting of class x", "budget x"; empty: no replica is live beside the failed ones.
+    std::string limit;
   };
-  // Assigns a replica and counts the session there; nullopt when no live replica is left beside `excluded`.
-  std::optional<Granted> admit(const SessionTag& tag, policy::ReplicaSet excluded);
-  void close(policy::ReplicaId replica, policy::ClassId counted_in);
+  using Answer = std::variant<Granted, Queued, Rejected>;
+  // Asks for a slot at a server that is not in `failed`, where this request has found no connection; `place`
+  // is that of a slot which it had before and could not use. When Queued, the waiter is called later; the tag
+  // must live as long as it waits. A newcomer never gets what somebody who waits could have had.
+  Answer ask(const SessionTag& tag, Waiter& waiter, policy::ReplicaSet failed = {},
+             Servers servers = Servers::Replicas, std::optional<policy::QueuePlace> place = {});
+  // Stops waiting. False: the slot is on its way, granted() has been or is being called; await it, and
+  // close() it.
+  bool withdraw(Waiter& waiter);
+  // Gives a slot back; the first waiter that can use it has it when this returns. May come
+  // after leave() of its session: then the slot is still in use, for cleaning the server.
+  void close(const Granted& granted);
+
+  // Those of paused databases keep their places and get nothing. Held until it is called again, and asked
+  // about databases that come later, under the lock.
+  void set_paused(Paused paused);
 
   void set_up(policy::ReplicaId replica, bool up);
   // False when no replica of the configuration has that name.
@@ -78,32 +153,72 @@ class Admission {
   // The number that a replica has now and will keep; nullopt for an unknown name.
   std::optional<policy::ReplicaId> find_replica(std::string_view name) const;
   std::optional<policy::ClassId> find_class(std::string_view name) const;
-  void reconfigure(const policy::PoolConfig& pools, SessionLimits limits);
+  std::optional<policy::BudgetId> find_budget(std::string_view name) const;
+  void reconfigure(const policy::PoolConfig& pools, AdmissionLimits limits);
   // By the host's name, for the order in which near replicas come first.
   void set_round_trips(RoundTrips round_trips);
 
   policy::Snapshot snapshot() const;
   std::vector<DecisionRecord> decisions() const;  // oldest first
+  struct ClassWaiting {
+    policy::ClassId id;
+    std::size_t waiting = 0;
+    std::chrono::nanoseconds longest{};  // of those who wait now
+  };
+  std::vector<ClassWaiting> waiting() const;  // by class, the highest first
+  std::vector<policy::BudgetState> budgets() const;
+  std::int64_t primary_active() const;
   bool any_live() const;
   std::size_t session_count() const;
   std::map<std::string, std::size_t, std::less<>> sessions_by_host() const;
 
  private:
-  void set_limits(SessionLimits limits);
+  struct Table {
+    Table(const policy::PoolConfig& pools, policy::AdmissionQueue::RoundTripsOf round_trips)
+        : assignment(pools), queue(assignment, std::move(round_trips)) {}
+    policy::Assignment assignment;
+    policy::AdmissionQueue queue;
+  };
+  // Waiters that have a slot and must be told of it once the lock is free.
+  struct Grants {
+    Waiter* first = nullptr;
+    Waiter* last = nullptr;
+  };
+  static std::chrono::nanoseconds steady_now();
 
-  using Counts = std::map<std::string, std::size_t, std::less<>>;
+  Table& table(Servers servers) noexcept { return servers == Servers::Primary ? primary_ : replicas_; }
+  void set_limits(AdmissionLimits limits);
+  bool is_paused(std::string_view database) const { return paused_ && paused_(database); }
+  using UsageByName = std::map<std::string, Usage, std::less<>>;
+
+  static Usage* enter(UsageByName& usages, const std::string& name, std::size_t server_limit);
+  static void drop_if_unused(UsageByName& usages, Usage* usage);
+  std::size_t server_limit_of(std::string_view database) const;
+  std::int64_t slots() const;
+  Granted slot(const SessionTag& tag, std::optional<policy::BudgetId> budget, Servers servers,
+               const policy::Decision& decision);
+  void record(const SessionTag& tag, const policy::Decision& decision);
+  void serve(Grants& grants);
+  static void deliver(Grants grants);
+  template <class Change>
+  void change(Change apply);
 
   mutable std::mutex mutex_;
-  policy::Assignment assignment_;
+  const Now now_;
+  Table replicas_;
+  Table primary_;  // one replica, that all classes share
+  policy::Budgets budgets_;
   RoundTrips round_trips_;
-  SessionLimits limits_;
+  AdmissionLimits limits_;
+  Paused paused_;
   std::map<policy::ClassId, std::size_t> class_limits_;
   std::size_t total_ = 0;
-  Counts by_user_;
-  Counts by_database_;
-  Counts by_host_;
+  UsageByName by_user_;
+  UsageByName by_database_;
+  std::map<std::string, std::size_t, std::less<>> by_host_;
   std::map<policy::ClassId, std::size_t> by_class_;
-  std::deque<DecisionRecord> decisions_;
+  std::vector<DecisionRecord>
+      decisions_;  // a ring: the next one's place is decision_number_ % kDecisionsKept
   std::uint64_t decision_number_ = 0;
 };
 

@@ -13,9 +13,9 @@ constexpr std::int64_t kThousandths = 1000;
 
 }  // namespace
 
-SessionLimits session_limits(std::shared_ptr<const config::Config> config) {
+AdmissionLimits admission_limits(std::shared_ptr<const config::Config> config) {
   const config::Options& options = config->options;
-  SessionLimits limits;
+  AdmissionLimits limits;
   limits.total = options.max_client_conn;
   limits.per_user = options.max_user_client_connections;
   limits.per_database = [config](std::string_view name) -> std::size_t {
@@ -23,8 +23,24 @@ SessionLimits session_limits(std::shared_ptr<const config::Config> config) {
     return database != nullptr && database->max_sessions > 0 ? database->max_sessions
                                                              : config->options.max_db_client_connections;
   };
-  for (const config::PriorityClass& c : config->classes)
-    if (c.max_sessions > 0) limits.per_class.emplace(c.name, c.max_sessions);
+  limits.per_host = options.max_host_client_connections;
+  for (const config::OriginHost& host : config->hosts)
+    if (host.max_sessions > 0) limits.of_host.emplace(host.name, host.max_sessions);
+  for (const config::PriorityClass& c : config->classes) {
+    if (c.max_sessions > 0) limits.of_class.emplace(c.name, c.max_sessions);
+    if (c.max_waiting > 0) limits.waiting_of_class.emplace(c.name, c.max_waiting);
+  }
+  limits.servers_per_user = options.max_user_connections;
+  limits.servers_per_database = [config](std::string_view name) -> std::size_t {
+    const config::Database* database = config::find_database(*config, name);
+    return database != nullptr && database->max_db_connections > 0 ? database->max_db_connections
+                                                                   : config->options.max_db_connections;
+  };
+  if (config::has_primary(*config))
+    limits.primary_active =
+        config->primary && config->primary->max_active > 0 ? config->primary->max_active : options.max_active;
+  limits.waiting = options.max_waiting;
+  limits.ageing = options.queue_ageing;
   return limits;
 }
 

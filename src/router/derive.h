@@ -14,7 +14,7 @@
 // What the parts of the router take from a configuration, each in its own terms.
 namespace sluice::router {
 
-SessionLimits session_limits(std::shared_ptr<const config::Config> config);
+AdmissionLimits admission_limits(std::shared_ptr<const config::Config> config);
 cluster::MonitorSettings monitor_settings(const config::Options& options);
 // Every server that is probed: the replicas and primary of `snapshot`, which is made of `file` and
 // `topology`, and those that may be the primary. Names are unique but for a primary that the file names as a

@@ -12,4 +12,25 @@ protocol::ErrorFields waited_too_long() {
           "Try again later; the operator finds the reason in the router's log."};
 }
 
+protocol::ErrorFields waited_in_queue() {
+  return {"FATAL", "53300", "query_wait_timeout",
+          "All servers that the session may use were at their limits (max_active, max_db_connections or "
+          "max_user_connections) for that long.",
+          "Try again later, close sessions, or raise the limit in the router's configuration."};
+}
+
+protocol::ErrorFields too_many_wait(const std::string& limit) {
+  return {"FATAL", "53300", "too many clients wait for a server connection (" + limit + ")", "",
+          "Try again later, or raise the limit in the router's configuration."};
+}
+
+telemetry::RejectReason reason_of_wait_limit(const std::string& limit) {
+  return limit.starts_with("budget") ? telemetry::RejectReason::Budget : telemetry::RejectReason::MaxWaiting;
+}
+
+protocol::ErrorFields client_queued() {
+  return {"NOTICE", "00000", "No server connection available in postgres backend, client being queued", "",
+          ""};
+}
+
 }  // namespace sluice::router

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <string>
+
 #include "protocol/error_response.h"
+#include "telemetry/labels.h"
 
 namespace sluice::router {
 
@@ -8,5 +11,13 @@ namespace sluice::router {
 protocol::ErrorFields no_replica();
 // PgBouncer's text, which its users' alerts look for.
 protocol::ErrorFields waited_too_long();
+// All slots that it might have had were taken for that long.
+protocol::ErrorFields waited_in_queue();
+// `limit`: as Admission::Rejected has it.
+protocol::ErrorFields too_many_wait(const std::string& limit);
+telemetry::RejectReason reason_of_wait_limit(const std::string& limit);
+
+// PgBouncer's NOTICE for who waits long.
+protocol::ErrorFields client_queued();
 
 }  // namespace sluice::router

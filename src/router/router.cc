@@ -60,7 +60,7 @@ std::optional<std::string> Router::open() {
   std::optional<Materials> materials = load_materials(*initial_, mock_secret_, problem);
   if (!materials) return problem;
   const auto effective = effective_config(file_config_, topology_);
-  admission_ = std::make_unique<Admission>(config::pool_config(*effective), session_limits(effective));
+  admission_ = std::make_unique<Admission>(config::pool_config(*effective), admission_limits(effective));
   telemetry_ = std::make_unique<telemetry::Registry>(names_.update(*effective, *admission_));
   control_metrics_ = &telemetry_->add_thread();
   const SnapshotPtr snapshot =

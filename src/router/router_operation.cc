@@ -225,7 +225,7 @@ admin::CommandResult Router::set_option(const std::string& key, const std::strin
 
 void Router::apply(std::shared_ptr<const config::Config> effective, Materials materials) {
   const SnapshotPtr old = snapshot();
-  admission_->reconfigure(config::pool_config(*effective), session_limits(effective));
+  admission_->reconfigure(config::pool_config(*effective), admission_limits(effective));
   telemetry_->set_names(names_.update(*effective, *admission_));
   const SnapshotPtr made = make_snapshot(effective, std::move(materials), *admission_, names_, mock_secret_);
   const auto& options = made->options();

@@ -38,6 +38,7 @@ telemetry::RejectReason reason_of_limit(const std::string& limit) {
   if (limit == "max_client_conn") return telemetry::RejectReason::MaxClientConn;
   if (limit == "max_user_client_connections") return telemetry::RejectReason::MaxUserConnections;
   if (limit == "max_db_client_connections") return telemetry::RejectReason::MaxDatabaseConnections;
+  if (limit == "max_host_client_connections") return telemetry::RejectReason::MaxHostConnections;
   return telemetry::RejectReason::MaxClassSessions;
 }
 
@@ -141,7 +142,7 @@ asio::awaitable<void> Session::deliver(protocol::CancelRequest request) {
 }
 
 // Classifies, counts and connects the session. What the client is to be told when that fails.
-asio::awaitable<std::optional<ErrorFields>> Session::place(const ClientIdentity& identity) {
+asio::awaitable<std::optional<ErrorFields>> Session::place(ClientIdentity& identity) {
   Classified classified = co_await classify(worker_.shared(), snapshot_, identity, peer_, listener_);
   if (classified.refusal) {
     reject(telemetry::RejectReason::UnknownDatabase);
@@ -174,7 +175,8 @@ asio::awaitable<std::optional<ErrorFields>> Session::place(const ClientIdentity&
     refusal = co_await assign(identity, classified.server_database, give_up_at);
   }
   if (refusal) {
-    reject(Clock::now() >= give_up_at     ? telemetry::RejectReason::QueryWaitTimeout
+    reject(reject_reason_                 ? *reject_reason_
+           : Clock::now() >= give_up_at   ? telemetry::RejectReason::QueryWaitTimeout
            : refusal->sqlstate == "57P03" ? telemetry::RejectReason::NoReplica
                                           : telemetry::RejectReason::ServerLogin);
     co_return refusal;
@@ -186,9 +188,11 @@ asio::awaitable<std::optional<ErrorFields>> Session::place(const ClientIdentity&
 // Takes the session out of every count; its server connection goes back or is closed.
 asio::awaitable<void> Session::leave(RelayEnd end) {
   if (accounted_) end_accounting(end);
-  if (granted_) worker_.shared().admission.close(granted_->replica, granted_->counted_in);
   if (entered_) worker_.shared().admission.leave(tag_);
+  // Where slots are limited, there is room for the next one only then; it can use this very connection.
+  if (granted_ && !granted_->limited) worker_.shared().admission.close(*granted_);
   co_await give_server_back(end);
+  if (granted_ && granted_->limited) worker_.shared().admission.close(*granted_);
 }
 
 asio::awaitable<RelayEnd> Session::relay(Bytes unread) {
@@ -220,6 +224,7 @@ void Session::stop(ErrorFields why, telemetry::CloseReason cause) {
       break;
     case Phase::Waiting:  // looks at stop_reason_ before it goes on
       worker_.at_gate().wake_all();
+      if (slot_wait_ != nullptr) slot_wait_->wake();
       break;
     case Phase::Ending:
       break;
@@ -312,7 +317,7 @@ asio::awaitable<void> Session::cancel(Bytes secret) {
 }
 
 telemetry::ServerLabel Session::server_label() const {
-  return granted_ ? telemetry::ServerLabel(granted_->replica) : telemetry::ServerLabel::primary();
+  return on_replica() ? telemetry::ServerLabel(granted_->replica) : telemetry::ServerLabel::primary();
 }
 
 void Session::begin_accounting(telemetry::DatabaseLabel database) {
@@ -320,7 +325,7 @@ void Session::begin_accounting(telemetry::DatabaseLabel database) {
   opened_ = !transactions_;
   telemetry::ThreadMetrics& metrics = worker_.metrics();
   const telemetry::PoolLabel pool =
-      granted_ ? telemetry::PoolLabel(granted_->pool) : telemetry::PoolLabel::primary();
+      on_replica() ? telemetry::PoolLabel(granted_->pool) : telemetry::PoolLabel::primary();
   meter_.begin(tag_.priority, pool, server_label(), database);
   if (snapshot_->options().trace_comments)
     meter_.trace(worker_.calls(), {snapshot_->host_number(tag_.host), tag_.priority.value()},
@@ -372,7 +377,7 @@ void Session::log_begin() {
                                {"host", tag_.host},
                                {"peer", net::to_string(peer_)},
                                {"server", server_name()},
-                               {"outcome", granted_        ? policy::outcome_name(granted_->outcome)
+                               {"outcome", on_replica()    ? policy::outcome_name(granted_->outcome)
                                            : transactions_ ? "transactions"
                                                            : "primary"}});
 }

@@ -21,6 +21,7 @@
 #include "router/server_connection.h"
 #include "router/server_login.h"
 #include "router/session_meter.h"
+#include "router/slot_wait.h"
 #include "router/snapshot.h"
 #include "router/transaction_session.h"
 
@@ -57,7 +58,8 @@ class Session final : private TransactionSession::Owner {
   std::chrono::system_clock::duration age() const { return std::chrono::system_clock::now() - connected_at_; }
   // Has passed the gate of its database and not yet given up its server, or the right to one.
   bool past_gate() const noexcept {
-    return past_gate_ && (!transactions_ || server_ || granted_ || transactions_->past_gate());
+    return past_gate_ && slot_wait_ == nullptr &&
+           (!transactions_ || server_ || granted_ || transactions_->past_gate());
   }
   // Its server connection will not serve another client, as things are now (RECONNECT, RELOAD, DRAIN).
   bool close_needed() const;
@@ -79,11 +81,11 @@ class Session final : private TransactionSession::Owner {
 
   asio::awaitable<std::optional<Bytes>> begin();
   asio::awaitable<void> deliver(protocol::CancelRequest request);
-  asio::awaitable<std::optional<protocol::ErrorFields>> place(const ClientIdentity& identity);
+  asio::awaitable<std::optional<protocol::ErrorFields>> place(ClientIdentity& identity);
   asio::awaitable<std::optional<protocol::ErrorFields>> pass_gate(Clock::time_point give_up_at);
   asio::awaitable<void> leave(RelayEnd end);
   // session_transactions.cc
-  asio::awaitable<std::optional<protocol::ErrorFields>> begin_transactions(const ClientIdentity& identity,
+  asio::awaitable<std::optional<protocol::ErrorFields>> begin_transactions(ClientIdentity& identity,
                                                                            const Classified& classified,
                                                                            Clock::time_point give_up_at);
   void begin_accounting(telemetry::ServerLabel server, telemetry::PoolLabel pool) override;
@@ -91,10 +93,20 @@ class Session final : private TransactionSession::Owner {
   asio::awaitable<RelayEnd> relay_transactions(Bytes unread);
   asio::awaitable<void> cancel_transaction();
   // session_assign.cc
-  asio::awaitable<std::optional<protocol::ErrorFields>> assign(const ClientIdentity& identity,
+  asio::awaitable<std::optional<protocol::ErrorFields>> take_slot(ClientIdentity& identity, Servers servers,
+                                                                  policy::ReplicaSet failed,
+                                                                  std::optional<policy::QueuePlace> place,
+                                                                  Clock::time_point give_up_at);
+  asio::awaitable<std::optional<protocol::ErrorFields>> wait_for_slot(SlotWait& waiter,
+                                                                      ClientIdentity& identity,
+                                                                      Clock::time_point give_up_at);
+  asio::awaitable<bool> tell_queued(ClientIdentity& identity);
+  void give_slot_back();
+  bool client_gone();
+  asio::awaitable<std::optional<protocol::ErrorFields>> assign(ClientIdentity& identity,
                                                                const std::string& database,
                                                                Clock::time_point give_up_at);
-  asio::awaitable<std::optional<protocol::ErrorFields>> connect_primary(const ClientIdentity& identity,
+  asio::awaitable<std::optional<protocol::ErrorFields>> connect_primary(ClientIdentity& identity,
                                                                         const std::string& database,
                                                                         Clock::time_point give_up_at);
   asio::awaitable<std::optional<ServerFailure>> connect(const ClientIdentity& identity, ServerId server,
@@ -113,6 +125,7 @@ class Session final : private TransactionSession::Owner {
   void enforce_time_limits(Clock::time_point now);
   const ServerConnection* connection() const noexcept;
   std::string server_name() const;
+  bool on_replica() const noexcept { return granted_ && granted_->servers == Servers::Replicas; }
   telemetry::ServerLabel server_label() const;
   void begin_accounting(telemetry::DatabaseLabel database);
   void end_accounting(RelayEnd end);
@@ -133,7 +146,9 @@ class Session final : private TransactionSession::Owner {
   bool past_gate_ = false;
   bool accounted_ = false;  // counted in the metrics
   bool opened_ = false;     // counted as one that was given a server
-  std::optional<Admission::Granted> granted_;
+  std::optional<Granted> granted_;
+  SlotWait* slot_wait_ = nullptr;  // while it waits in the queue
+  std::optional<telemetry::RejectReason> reject_reason_;
   std::optional<ServerConnection> server_;
   std::optional<protocol::SessionTracker> tracker_;
   std::optional<Relay> relay_;

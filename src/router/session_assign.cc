@@ -1,6 +1,7 @@
 // How a session gets its server connection: the policy's choice, retries, and the greeting to the client.
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <asio/experimental/as_tuple.hpp>
@@ -28,6 +29,10 @@ namespace metric = telemetry::metric;
 
 // How often a session that waits for a live replica asks again.
 constexpr auto kNoReplicaRetry = 100ms;
+// How often a client that waits is looked at, whether it is still there; and how long it may take to be told
+// so.
+constexpr auto kClientLook = 1s;
+constexpr auto kNoticeTime = 5s;
 // A protocol 3.0 client reads exactly this many secret bytes.
 constexpr std::size_t kShortSecretBytes = 4;
 constexpr std::size_t kLongSecretBytes = 32;
@@ -38,6 +43,11 @@ ErrorFields no_primary(const config::Config& config) {
             "Add `primary:` to the router's configuration or ask for target replicas."};
   return {"FATAL", "57P03", "there is no primary now", "",
           "Try again later; the operator finds the reason in the router's log."};
+}
+
+// Nobody hears it.
+ErrorFields client_left() {
+  return {"FATAL", "08006", "the client is gone", "", ""};
 }
 
 telemetry::ConnectFailure connect_failure(ServerFailure::Kind kind) {
@@ -67,41 +77,132 @@ asio::awaitable<std::optional<ErrorFields>> Session::pass_gate(Clock::time_point
   co_return std::nullopt;
 }
 
+void Session::give_slot_back() {
+  if (!granted_) return;
+  const Granted slot = *std::exchange(granted_, std::nullopt);
+  worker_.shared().admission.close(slot);
+}
+
+// Nobody reads from the client while it waits, so its end has to be looked for. One that has sent its first
+// query already counts as there.
+bool Session::client_gone() {
+  if (client_.tls() != nullptr) return false;
+  std::array<std::byte, 1> first{};
+  const net::IoStatus status = client_.try_peek(first).status;
+  return status == net::IoStatus::Eof || status == net::IoStatus::Failed;
+}
+
+// PgBouncer's text. False when the client cannot be told.
+asio::awaitable<bool> Session::tell_queued(ClientIdentity& identity) {
+  Bytes message = std::exchange(identity.output, {});
+  protocol::append_notice_response(message, client_queued());
+  net::Deadline deadline(client_.get_executor(), kNoticeTime, [this] { client_.close(); });
+  const auto sent = co_await client_.write_all(message);
+  co_return sent.has_value();
+}
+
+asio::awaitable<std::optional<ErrorFields>> Session::wait_for_slot(SlotWait& waiter, ClientIdentity& identity,
+                                                                   Clock::time_point give_up_at) {
+  Admission& admission = worker_.shared().admission;
+  const std::chrono::seconds notify = snapshot_->options().query_wait_notify;
+  auto notify_at = notify.count() > 0 ? Clock::now() + notify : Clock::time_point::max();
+  bool gone = false;
+  worker_.metrics().change(metric::sessions_waiting, 1, tag_.priority);
+  slot_wait_ = &waiter;
+  while (!waiter.has_slot() && !stop_reason_ && !gone && Clock::now() < give_up_at) {
+    const Clock::time_point until = std::min({give_up_at, notify_at, Clock::now() + kClientLook});
+    co_await waiter.wait(until);
+    gone = client_gone();
+    if (waiter.has_slot() || gone || Clock::now() < notify_at) continue;
+    notify_at = Clock::time_point::max();
+    const bool told = co_await tell_queued(identity);
+    gone = !told;
+  }
+  slot_wait_ = nullptr;
+  worker_.metrics().change(metric::sessions_waiting, -1, tag_.priority);
+  const bool withdrawn = !waiter.has_slot() && admission.withdraw(waiter);
+  if (!withdrawn) {
+    Granted slot = co_await waiter.arrival();
+    granted_ = std::move(slot);
+  }
+  if (gone || stop_reason_) {
+    give_slot_back();
+    reject_reason_ = gone ? telemetry::RejectReason::ClientDisconnect : telemetry::RejectReason::Shutdown;
+    co_return stop_reason_ ? *stop_reason_ : client_left();
+  }
+  if (!withdrawn) co_return std::nullopt;
+  reject_reason_ = telemetry::RejectReason::QueryWaitTimeout;
+  co_return waited_in_queue();
+}
+
+// Sets granted_, or says why there is no slot for the session.
+asio::awaitable<std::optional<ErrorFields>> Session::take_slot(ClientIdentity& identity, Servers servers,
+                                                               policy::ReplicaSet failed,
+                                                               std::optional<policy::QueuePlace> place,
+                                                               Clock::time_point give_up_at) {
+  SlotWait waiter(client_.get_executor());
+  reject_reason_.reset();
+  Admission::Answer answer = worker_.shared().admission.ask(tag_, waiter, failed, servers, place);
+  if (const auto* rejected = std::get_if<Admission::Rejected>(&answer)) {
+    if (rejected->limit.empty()) {
+      reject_reason_ = telemetry::RejectReason::NoReplica;
+      co_return no_replica();
+    }
+    reject_reason_ = reason_of_wait_limit(rejected->limit);
+    log::warning("session refused", {{"session", id().value()},
+                                     {"limit", rejected->limit},
+                                     {"user", tag_.user},
+                                     {"database", tag_.database}});
+    co_return too_many_wait(rejected->limit);
+  }
+  if (auto* granted = std::get_if<Granted>(&answer)) {
+    granted_ = std::move(*granted);
+  } else {
+    std::optional<ErrorFields> refusal = co_await wait_for_slot(waiter, identity, give_up_at);
+    if (refusal) co_return refusal;
+  }
+  worker_.metrics().record(metric::wait_seconds, granted_->waited, tag_.priority);
+  co_return std::nullopt;
+}
+
 // Asks the policy until a replica has taken the session, none is left, or the failure is the session's own.
-asio::awaitable<std::optional<ErrorFields>> Session::assign(const ClientIdentity& identity,
+asio::awaitable<std::optional<ErrorFields>> Session::assign(ClientIdentity& identity,
                                                             const std::string& database,
                                                             Clock::time_point give_up_at) {
-  Shared& shared = worker_.shared();
   const config::Options& options = snapshot_->options();
   const auto wait_until =
       Clock::now() + (options.no_replica == config::NoReplica::Wait ? options.no_replica_wait : 0s);
   std::vector<policy::ReplicaId> failed;
+  std::optional<policy::QueuePlace> place;  // of a slot that it could not use
   ErrorFields last_error = no_replica();
   for (;;) {
     if (stop_reason_) co_return stop_reason_;
     if (Clock::now() >= give_up_at) co_return waited_too_long();
-    granted_ = shared.admission.admit(tag_, failed);
-    if (!granted_) {
+    std::optional<ErrorFields> refusal =
+        co_await take_slot(identity, Servers::Replicas, failed, place, give_up_at);
+    if (refusal && reject_reason_ == telemetry::RejectReason::NoReplica) {
       worker_.metrics().count(metric::decisions_total, tag_.priority, policy::Outcome::Refused);
+      if (!failed.empty()) reject_reason_.reset();  // what the last one said is the reason
       if (Clock::now() >= wait_until) co_return last_error;
       failed.clear();
       asio::steady_timer timer(client_.get_executor(), kNoReplicaRetry);
       co_await timer.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
       continue;
     }
+    if (refusal) co_return refusal;
     worker_.metrics().count(metric::decisions_total, tag_.priority, granted_->outcome);
     log::debug("assigned", {{"session", id().value()},
                             {"class", snapshot_->class_name(tag_.priority)},
-                            {"replica", worker_.snapshot()->server_name(ServerId(granted_->replica.value()))},
+                            {"replica", worker_.snapshot()->server_name(granted_->server())},
                             {"outcome", policy::outcome_name(granted_->outcome)},
                             {"reason", policy::outcome_reason(granted_->outcome)}});
     count_changes(worker_.metrics(), granted_->changes, tag_.priority);
     const std::optional<ServerFailure> failure =
-        co_await connect(identity, ServerId(granted_->replica.value()), database, give_up_at);
+        co_await connect(identity, granted_->server(), database, give_up_at);
     if (!failure) co_return std::nullopt;
-    shared.admission.close(granted_->replica, granted_->counted_in);
     failed.push_back(granted_->replica);
-    granted_.reset();
+    place = granted_->place;
+    give_slot_back();
     last_error = failure->error;
     // What one server refuses for the session's own sake, the next would refuse too.
     if (failure->kind != ServerFailure::Kind::Unreachable && failure->kind != ServerFailure::Kind::NotReady)
@@ -111,12 +212,13 @@ asio::awaitable<std::optional<ErrorFields>> Session::assign(const ClientIdentity
 
 // Whichever server is the primary by now. One that is not known, or does not answer, is waited for as
 // replicas are.
-asio::awaitable<std::optional<ErrorFields>> Session::connect_primary(const ClientIdentity& identity,
+asio::awaitable<std::optional<ErrorFields>> Session::connect_primary(ClientIdentity& identity,
                                                                      const std::string& database,
                                                                      Clock::time_point give_up_at) {
   const config::Options& options = snapshot_->options();
   const auto wait_until =
       Clock::now() + (options.no_replica == config::NoReplica::Wait ? options.no_replica_wait : 0s);
+  std::optional<policy::QueuePlace> place;
   const auto target_now = [&]() -> std::optional<net::ConnectTarget> {
     const auto& servers = worker_.snapshot()->servers;
     const auto primary = servers.find(kPrimary);
@@ -127,8 +229,13 @@ asio::awaitable<std::optional<ErrorFields>> Session::connect_primary(const Clien
     if (Clock::now() >= give_up_at) co_return waited_too_long();
     ErrorFields error = no_primary(*worker_.snapshot()->config);
     if (const auto target = target_now()) {
+      std::optional<ErrorFields> refusal =
+          co_await take_slot(identity, Servers::Primary, {}, place, give_up_at);
+      if (refusal) co_return refusal;
       std::optional<ServerFailure> failure = co_await connect(identity, kPrimary, database, give_up_at);
       if (!failure && target_now() == target) co_return std::nullopt;
+      place = granted_->place;
+      give_slot_back();
       // It was the primary when the connection was begun.
       if (!failure) {
         server_.reset();

@@ -18,14 +18,14 @@ namespace metric = telemetry::metric;
 // Nothing but what a server reports of itself is needed to begin; where nobody knows it yet, a connection is
 // opened, and waits for a transaction.
 asio::awaitable<std::optional<protocol::ErrorFields>> Session::begin_transactions(
-    const ClientIdentity& identity, const Classified& classified, Clock::time_point give_up_at) {
+    ClientIdentity& identity, const Classified& classified, Clock::time_point give_up_at) {
+  tag_.use = SlotUse::Transaction;
   std::vector<ServerRequest> ways =
       server_requests(*snapshot_, identity, kPrimary, classified.server_database, tag_, peer_);
-  const auto where =
-      classified.primary ? TransactionSession::Where::Primary : TransactionSession::Where::Replicas;
+  const Servers servers = classified.primary ? Servers::Primary : Servers::Replicas;
   TransactionSession::Owner& owner = *this;
   transactions_ = std::make_unique<TransactionSession>(
-      worker_, owner, tag_, where, snapshot_->database_label(classified.database), std::move(ways));
+      worker_, owner, tag_, servers, snapshot_->database_label(classified.database), std::move(ways));
   if (transactions_->parameters() != nullptr) co_return std::nullopt;
   std::optional<protocol::ErrorFields> refusal;
   if (classified.primary) {
@@ -35,8 +35,7 @@ asio::awaitable<std::optional<protocol::ErrorFields>> Session::begin_transaction
   }
   if (refusal) co_return refusal;
   transactions_->adopt(*std::exchange(server_, std::nullopt));
-  if (granted_) worker_.shared().admission.close(granted_->replica, granted_->counted_in);
-  granted_.reset();
+  give_slot_back();
   co_return std::nullopt;
 }
 

@@ -151,6 +151,13 @@ void TransactionRelay::refuse(const protocol::ErrorFields& error) {
   go_on();
 }
 
+void TransactionRelay::tell(const protocol::ErrorFields& notice) {
+  SLUICE_ASSERT(waiting_since_);
+  Bytes message;
+  protocol::append_notice_response(message, notice);
+  send_to_client(message);
+}
+
 void TransactionRelay::cancel_waiting() {
   if (!waiting_since_ || ending_) return;
   host_.server_not_wanted();

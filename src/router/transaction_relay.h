@@ -90,7 +90,9 @@ class TransactionRelay final : private ServerUser {
   // The client's request is answered with this error in place of a server: what belongs to it is dropped, up
   // to its Sync where it is of the extended protocol.
   void refuse(const protocol::ErrorFields& error);
-  // The same, by the client's own wish; nothing when it does not wait.
+  // Said to the client while it waits.
+  void tell(const protocol::ErrorFields& notice);
+  // The same as refuse(), by the client's own wish; nothing when it does not wait.
   void cancel_waiting();
   // The router talks to the server by itself since then. give_up_hand_over(): it does not answer.
   std::optional<Clock::time_point> handing_over_since() const noexcept {

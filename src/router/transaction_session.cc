@@ -20,12 +20,12 @@ telemetry::PinReason label_of(pooling::PinReason reason) {
 
 }  // namespace
 
-TransactionSession::TransactionSession(Worker& worker, Owner& owner, const SessionTag& tag, Where where,
+TransactionSession::TransactionSession(Worker& worker, Owner& owner, const SessionTag& tag, Servers servers,
                                        telemetry::DatabaseLabel database, std::vector<ServerRequest> ways)
     : worker_(worker),
       owner_(owner),
       tag_(tag),
-      where_(where),
+      servers_(servers),
       database_(database),
       pools_(worker.transaction_pools()),
       pool_(pools_.join(std::move(ways))),
@@ -34,7 +34,7 @@ TransactionSession::TransactionSession(Worker& worker, Owner& owner, const Sessi
       translator_(tag.id.value(), pools_.statement_store(), rules_->translator, settings_) {}
 
 TransactionSession::~TransactionSession() {
-  SLUICE_ASSERT(!slot_ && !opening_);
+  SLUICE_ASSERT(!slot_ && request_ == nullptr && !opening_);
   pools_.leave(pool_);
 }
 
@@ -51,18 +51,22 @@ TransactionRelay& TransactionSession::make_relay(net::Stream& client, protocol::
   return relay_.emplace(client, parts, host);
 }
 
-ServerId TransactionSession::granted_server() const {
-  return granted_ ? ServerId(granted_->replica.value()) : kPrimary;
+telemetry::ServerLabel TransactionSession::label() const {
+  return slot_->servers == Servers::Replicas ? telemetry::ServerLabel(slot_->replica)
+                                             : telemetry::ServerLabel::primary();
 }
 
-telemetry::ServerLabel TransactionSession::label() const {
-  return granted_ ? telemetry::ServerLabel(granted_->replica) : telemetry::ServerLabel::primary();
+telemetry::PoolLabel TransactionSession::pool_label() const {
+  return slot_->servers == Servers::Replicas ? telemetry::PoolLabel(slot_->pool)
+                                             : telemetry::PoolLabel::primary();
 }
 
 PooledServer* TransactionSession::server_wanted(Clock::time_point now) {
   asked_at_ = now;
   give_up_at_ = now + worker_.snapshot()->options().query_wait_timeout;
   failed_.clear();
+  told_queued_ = false;
+  place_.reset();
   return ask(now);
 }
 
@@ -72,26 +76,49 @@ PooledServer* TransactionSession::ask(Clock::time_point now) {
     asks_again_ = true;
     return nullptr;
   }
-  if (where_ == Where::Primary) {
-    slot_ = true;
-    return take_or_open(now);
+  Admission::Answer answer = worker_.slot_requests().ask(tag_, failed_, servers_, place_, *this, request_);
+  if (auto* const granted = std::get_if<Granted>(&answer)) return use_slot(std::move(*granted), now);
+  if (const auto* const rejected = std::get_if<Admission::Rejected>(&answer)) {
+    reject(rejected->limit);
+  } else {
+    worker_.metrics().change(metric::sessions_waiting, 1, tag_.priority);
   }
-  granted_ = worker_.shared().admission.admit(tag_, failed_);
-  if (!granted_) {
-    worker_.metrics().count(metric::decisions_total, tag_.priority, policy::Outcome::Refused);
-    if (failed_.empty()) last_error_ = no_replica();
-    const config::Options& options = worker_.snapshot()->options();
-    if (options.no_replica == config::NoReplica::Wait && now < asked_at_ + options.no_replica_wait) {
-      asks_again_ = true;
-    } else {
-      refuse(std::move(last_error_), telemetry::RejectReason::NoReplica);
-    }
-    return nullptr;
+  return nullptr;
+}
+
+// `limit`: the one that is reached; empty: no replica is alive.
+void TransactionSession::reject(const std::string& limit) {
+  if (!limit.empty()) return refuse(too_many_wait(limit), reason_of_wait_limit(limit));
+  worker_.metrics().count(metric::decisions_total, tag_.priority, policy::Outcome::Refused);
+  if (failed_.empty()) last_error_ = no_replica();
+  const config::Options& options = worker_.snapshot()->options();
+  if (options.no_replica == config::NoReplica::Wait && Clock::now() < asked_at_ + options.no_replica_wait) {
+    asks_again_ = true;
+  } else {
+    refuse(std::move(last_error_), telemetry::RejectReason::NoReplica);
   }
-  slot_ = true;
-  worker_.metrics().count(metric::decisions_total, tag_.priority, granted_->outcome);
-  count_changes(worker_.metrics(), granted_->changes, tag_.priority);
+}
+
+PooledServer* TransactionSession::use_slot(Granted slot, Clock::time_point now) {
+  slot_ = std::move(slot);
+  if (servers_ == Servers::Replicas) {
+    worker_.metrics().count(metric::decisions_total, tag_.priority, slot_->outcome);
+    count_changes(worker_.metrics(), slot_->changes, tag_.priority);
+  }
   return take_or_open(now);
+}
+
+void TransactionSession::slot_granted(Granted slot) {
+  request_ = nullptr;
+  worker_.metrics().change(metric::sessions_waiting, -1, tag_.priority);
+  const Clock::time_point now = Clock::now();
+  if (PooledServer* const server = use_slot(std::move(slot), now)) relay_->give(*server, now);
+}
+
+void TransactionSession::stop_waiting() {
+  if (request_ == nullptr) return;
+  worker_.slot_requests().give_up(*std::exchange(request_, nullptr));
+  worker_.metrics().change(metric::sessions_waiting, -1, tag_.priority);
 }
 
 // RECONNECT has come since it was opened.
@@ -100,7 +127,7 @@ bool TransactionSession::outdated(const PooledServer& server) const {
 }
 
 PooledServer* TransactionSession::take_or_open(Clock::time_point now) {
-  const ServerId server = granted_server();
+  const ServerId server = slot_->server();
   while (PooledServer* const idle = pools_.take(pool_, server, now)) {
     if (outdated(*idle)) {
       idle->retire();
@@ -120,13 +147,11 @@ void TransactionSession::begin(PooledServer& server, Clock::time_point now) {
   const std::uint64_t before = std::exchange(server.last_session, tag_.id.value());
   server.discard_first = rules_->strict && before != 0 && before != tag_.id.value();
   telemetry::ThreadMetrics& metrics = worker_.metrics();
-  const telemetry::PoolLabel pool =
-      granted_ ? telemetry::PoolLabel(granted_->pool) : telemetry::PoolLabel::primary();
-  if (!std::exchange(accounted_, true)) owner_.begin_accounting(label(), pool);
-  if (labels_of_ != granted_server()) {
-    labels_of_ = granted_server();
+  if (!std::exchange(accounted_, true)) owner_.begin_accounting(label(), pool_label());
+  if (labels_of_ != slot_->server()) {
+    labels_of_ = slot_->server();
     meter_->flush();
-    meter_->begin(tag_.priority, pool, label(), database_);
+    meter_->begin(tag_.priority, pool_label(), label(), database_);
   }
   metrics.count(metric::server_assignments_total, database_);
   metrics.change(metric::sessions, 1, tag_.priority, label());
@@ -135,9 +160,9 @@ void TransactionSession::begin(PooledServer& server, Clock::time_point now) {
 }
 
 void TransactionSession::end_slot() {
-  if (!std::exchange(slot_, false)) return;
-  if (granted_) worker_.shared().admission.close(granted_->replica, granted_->counted_in);
-  granted_.reset();
+  if (!slot_) return;
+  worker_.shared().admission.close(*slot_);
+  slot_.reset();
 }
 
 void TransactionSession::server_ready(PooledServer& server) {
@@ -150,8 +175,9 @@ void TransactionSession::server_ready(PooledServer& server) {
 void TransactionSession::server_failed(const ServerFailure& failure) {
   opening_ = false;
   last_error_ = failure.error;
-  if (granted_) failed_.push_back(granted_->replica);
-  const bool elsewhere = granted_.has_value();
+  const bool elsewhere = servers_ == Servers::Replicas;
+  place_ = slot_->place;
+  if (elsewhere) failed_.push_back(slot_->replica);
   end_slot();
   // What one server refuses for the session's own sake, the next would refuse too.
   if (failure.kind != ServerFailure::Kind::Unreachable && failure.kind != ServerFailure::Kind::NotReady)
@@ -163,7 +189,9 @@ void TransactionSession::server_failed(const ServerFailure& failure) {
 }
 
 void TransactionSession::give_up() {
-  refuse(waited_too_long(), telemetry::RejectReason::QueryWaitTimeout);
+  ErrorFields error = queued() ? waited_in_queue() : waited_too_long();
+  server_not_wanted();
+  refuse(std::move(error), telemetry::RejectReason::QueryWaitTimeout);
 }
 
 // The session goes on.
@@ -176,7 +204,8 @@ void TransactionSession::refuse(ErrorFields error, telemetry::RejectReason reaso
 
 void TransactionSession::server_not_wanted() {
   asks_again_ = false;
-  if (std::exchange(opening_, false)) pools_.forget(pool_, granted_server(), *this);
+  stop_waiting();
+  if (std::exchange(opening_, false)) pools_.forget(pool_, slot_->server(), *this);
   end_slot();
 }
 
@@ -189,7 +218,7 @@ void TransactionSession::server_pinned() {
   log::info("session pinned to its server", {{"session", tag_.id.value()},
                                              {"user", tag_.user},
                                              {"database", tag_.database},
-                                             {"server", worker_.snapshot()->server_name(granted_server())},
+                                             {"server", worker_.snapshot()->server_name(slot_->server())},
                                              {"reason", pooling::name(*reason)}});
 }
 
@@ -229,9 +258,11 @@ void TransactionSession::tick(Clock::time_point now) {
       since && now - *since >= worker_.snapshot()->options().server_reset_timeout)
     relay_->give_up_hand_over();
   if (!relay_->waiting_since()) return;
-  if (now >= give_up_at_) {
-    server_not_wanted();
-    return give_up();
+  if (now >= give_up_at_) return give_up();
+  const std::chrono::seconds notify = worker_.snapshot()->options().query_wait_notify;
+  if (queued() && !told_queued_ && notify.count() > 0 && now - asked_at_ >= notify) {
+    told_queued_ = true;
+    return relay_->tell(client_queued());
   }
   if (!std::exchange(asks_again_, false)) return;
   if (PooledServer* const server = ask(now)) relay_->give(*server, now);

@@ -12,6 +12,7 @@
 #include "protocol/session_tracker.h"
 #include "router/admission.h"
 #include "router/session_meter.h"
+#include "router/slot_request.h"
 #include "router/transaction_pools.h"
 #include "router/transaction_relay.h"
 
@@ -22,10 +23,11 @@ class Worker;
 // What a session in transaction mode has in place of a server connection of its own: each transaction is
 // admitted by the policy, and runs on a connection of the thread's pools. Created when the client has proved
 // who it is. Thread: the session's.
-class TransactionSession final : private TransactionRelay::Host, private ServerWaiter {
+class TransactionSession final : private TransactionRelay::Host,
+                                 private ServerWaiter,
+                                 private SlotRequest::Owner {
  public:
   using Clock = std::chrono::steady_clock;
-  enum class Where { Replicas, Primary };
 
   // What its session does for it.
   class Owner {
@@ -40,7 +42,7 @@ class TransactionSession final : private TransactionRelay::Host, private ServerW
   };
 
   // `ways`: see TransactionPools::join().
-  TransactionSession(Worker& worker, Owner& owner, const SessionTag& tag, Where where,
+  TransactionSession(Worker& worker, Owner& owner, const SessionTag& tag, Servers servers,
                      telemetry::DatabaseLabel database, std::vector<ServerRequest> ways);
   TransactionSession(const TransactionSession&) = delete;
   TransactionSession& operator=(const TransactionSession&) = delete;
@@ -61,8 +63,10 @@ class TransactionSession final : private TransactionRelay::Host, private ServerW
   const TransactionRelay* relay() const noexcept { return relay_ ? &*relay_ : nullptr; }
   void tick(Clock::time_point now);
 
-  // It has, or waits for, the server that the policy chose: PAUSE lets it end its transaction.
-  bool past_gate() const noexcept { return slot_; }
+  // It has a slot, so PAUSE lets it end its transaction.
+  bool past_gate() const noexcept { return slot_.has_value(); }
+  // Waits for a slot.
+  bool queued() const noexcept { return request_ != nullptr; }
   // The server that runs its transaction; null between transactions.
   PooledServer* server() const noexcept { return relay_ ? relay_->server() : nullptr; }
 
@@ -75,22 +79,26 @@ class TransactionSession final : private TransactionRelay::Host, private ServerW
   void server_left(PooledServer& server, TransactionRelay::Left left) override;
   void server_ready(PooledServer& server) override;
   void server_failed(const ServerFailure& failure) override;
+  void slot_granted(Granted slot) override;
 
-  // Both: the server, or null, and then an answer comes later, or has been given.
+  // All: the server, or null, and then an answer comes later, or has been given.
   PooledServer* ask(Clock::time_point now);
+  PooledServer* use_slot(Granted slot, Clock::time_point now);
   PooledServer* take_or_open(Clock::time_point now);
   bool outdated(const PooledServer& server) const;
   void begin(PooledServer& server, Clock::time_point now);
   void end_slot();
+  void stop_waiting();
+  void reject(const std::string& limit);
   void refuse(protocol::ErrorFields error, telemetry::RejectReason reason);
   void give_up();  // query_wait_timeout
-  ServerId granted_server() const;
   telemetry::ServerLabel label() const;
+  telemetry::PoolLabel pool_label() const;
 
   Worker& worker_;
   Owner& owner_;
   const SessionTag& tag_;
-  const Where where_;
+  const Servers servers_;
   const telemetry::DatabaseLabel database_;
   TransactionPools& pools_;
   TransactionPool& pool_;
@@ -101,10 +109,12 @@ class TransactionSession final : private TransactionRelay::Host, private ServerW
   protocol::SessionTracker* tracker_ = nullptr;
   SessionMeter* meter_ = nullptr;
   std::optional<TransactionRelay> relay_;
-  bool slot_ = false;                          // granted_ counts, or the primary is used
-  std::optional<Admission::Granted> granted_;  // of a replica
-  bool opening_ = false;                       // waits for a connection being opened
-  bool asks_again_ = false;                    // when time has passed: no replica is alive, or PAUSE
+  SlotRequest* request_ = nullptr;  // while it waits in the queue
+  bool told_queued_ = false;        // the client, of its wait for this transaction
+  std::optional<Granted> slot_;
+  std::optional<policy::QueuePlace> place_;  // of a slot that this transaction could not use
+  bool opening_ = false;                     // waits for a connection being opened
+  bool asks_again_ = false;                  // when time has passed: no replica is alive, or PAUSE
   bool accounted_ = false;
   std::optional<ServerId> labels_of_;  // whose labels the meter has
   Clock::time_point asked_at_{};

@@ -56,7 +56,7 @@ void View::drop_idle(const DatabaseName& database) {
 void View::pause(DatabaseName database, CommandDone done) {
   if (!knows(database, done)) return;
   log_command("PAUSE", database);
-  router_.shared().gates.pause(database);
+  router_.shared().pause(database);
   drop_idle(database);
   Settling::Settings settings;
   settings.until_none = [database](const Session& s) { return s.past_gate() && concerns(database, s); };
@@ -70,7 +70,7 @@ void View::pause(DatabaseName database, CommandDone done) {
 void View::resume(DatabaseName database, CommandDone done) {
   if (!knows(database, done)) return;
   log_command("RESUME", database);
-  if (!router_.shared().gates.resume(database)) {
+  if (!router_.shared().resume(database)) {
     const bool by_all = database && router_.shared().gates.all_paused();
     return done(
         {"55000",
@@ -79,15 +79,13 @@ void View::resume(DatabaseName database, CommandDone done) {
          by_all ? "All databases are paused: RESUME without a name." : "SHOW DATABASES tells what is paused.",
          {}});
   }
-  for (const auto& worker : router_.shared().workers)
-    worker->wake_at_gate();
   done({});
 }
 
 void View::kill_database(DatabaseName database, CommandDone done) {
   log_command("KILL", database);
-  DatabaseGates& gates = router_.shared().gates;
-  const bool paused_now = gates.pause(database);
+  Shared& shared = router_.shared();
+  const bool paused_now = shared.pause(database);
   const auto& workers = router_.shared().workers;
   const auto& listed = router_.snapshot()->config->databases;
   const bool known = !database || std::any_of(listed.begin(), listed.end(),
@@ -103,15 +101,15 @@ void View::kill_database(DatabaseName database, CommandDone done) {
         },
         killed(), telemetry::CloseReason::Killed);
     // Behind it on the same thread.
-    asio::post(worker->context(), [this, &gates, home = home_, database, paused_now, missing, found, done] {
+    asio::post(worker->context(), [this, &shared, home = home_, database, paused_now, missing, found, done] {
       if (missing->fetch_sub(1, std::memory_order_acq_rel) > 1) return;
       asio::post(home,
-                 [this, &gates, database, paused_now, done, hit = found->load(std::memory_order_relaxed)] {
+                 [this, &shared, database, paused_now, done, hit = found->load(std::memory_order_relaxed)] {
                    if (hit) {
                      drop_idle(database);
                      return done({});
                    }
-                   if (paused_now) gates.resume(database);
+                   if (paused_now) shared.resume(database);
                    done(no_such_database(*database));
                  });
     });

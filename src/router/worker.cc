@@ -33,6 +33,21 @@ constexpr auto kWindUp = 5s;
 Shared::Shared(Admission& table, Directory& users) : admission(table), directory(users) {}
 Shared::~Shared() = default;
 
+bool Shared::pause(const DatabaseGates::Name& database) {
+  const bool changed = gates.pause(database);
+  admission.set_paused([this](std::string_view name) { return gates.paused(name); });
+  return changed;
+}
+
+bool Shared::resume(const DatabaseGates::Name& database) {
+  if (!gates.resume(database)) return false;
+  // Those that were queued came before those that wait at the gate.
+  admission.set_paused([this](std::string_view name) { return gates.paused(name); });
+  for (const auto& worker : workers)
+    worker->wake_at_gate();
+  return true;
+}
+
 void Shared::drop_servers(ServerId server) {
   pool.drop(server);
   for (const auto& worker : workers)
@@ -48,6 +63,7 @@ Worker::Worker(Shared& shared, unsigned index, SnapshotPtr snapshot, telemetry::
       buffers_(snapshot_->options().pkt_buf),
       calls_(metrics, shared.calls_finished),
       at_gate_(io_.get_executor()),
+      slot_requests_(io_.get_executor(), shared.admission),
       tasks_(io_.get_executor()) {}
 
 Worker::~Worker() {

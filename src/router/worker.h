@@ -23,6 +23,7 @@
 #include "router/leg_sampler.h"
 #include "router/session.h"
 #include "router/shared.h"
+#include "router/slot_request.h"
 #include "router/snapshot.h"
 #include "router/transaction_pools.h"
 #include "telemetry/metrics.h"
@@ -91,6 +92,7 @@ class Worker {
   net::Ring* ring() noexcept { return ring_.get(); }
   telemetry::ThreadMetrics& metrics() noexcept { return metrics_; }
   CallCollector& calls() noexcept { return calls_; }
+  SlotRequests& slot_requests() noexcept { return slot_requests_; }
   TransactionPools& transaction_pools() noexcept { return transaction_pools_; }
   const TransactionPools& transaction_pools() const noexcept { return transaction_pools_; }
   admin::RouterView& view() noexcept { return *view_; }
@@ -135,6 +137,7 @@ class Worker {
   double cancel_tokens_ = 0;
   Session::Clock::time_point cancel_tokens_at_{};
   bool stopping_ = false;
+  SlotRequests slot_requests_;
   TransactionPools transaction_pools_{*this};
   net::TaskGroup tasks_;
   std::thread thread_;

@@ -103,7 +103,7 @@ SLUICE_LABEL_ENUM(CloseReason, "reason", SLUICE_CLOSE_REASONS)
   V(MaxDatabaseConnections, "max_db_client_connections") V(MaxHostConnections, "max_host_client_connections") \
   V(MaxClassSessions, "max_class_sessions") V(MaxUnauthenticated, "max_unauthenticated") \
   V(LoginTimeout, "client_login_timeout") V(QueryWaitTimeout, "query_wait_timeout") \
-  V(NoReplica, "no_replica") V(ServerConnect, "server_connect") \
+  V(MaxWaiting, "max_waiting") V(Budget, "budget") V(NoReplica, "no_replica") V(ServerConnect, "server_connect") \
   V(ServerLogin, "server_login") V(Authentication, "authentication") \
   V(HbaReject, "hba_reject") V(TlsRequired, "tls_required") \
   V(TlsFailed, "tls_failed") V(UnknownDatabase, "unknown_database") \

@@ -1,11 +1,17 @@
 #include "router/admission.h"
 
+#include <algorithm>
+#include <memory>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "tests/router/admission_fixture.h"
+
 namespace sluice::router {
 namespace {
+
+using test::granted_at_once;
 
 policy::PoolConfig pools() {
   policy::PoolConfig config;
@@ -20,59 +26,93 @@ policy::PoolConfig pools() {
 }
 
 SessionTag tag_of(std::string user, std::string database = "app", std::uint32_t priority = 0) {
-  return {SessionId(1), std::move(user), std::move(database), policy::ClassId(priority), "host"};
+  SessionTag tag;
+  tag.id = SessionId(1);
+  tag.user = std::move(user);
+  tag.database = std::move(database);
+  tag.priority = policy::ClassId(priority);
+  tag.host = "host";
+  return tag;
 }
 
+// Sessions that are open, each with the tag that it entered with.
+class Open {
+ public:
+  explicit Open(Admission& admission) : admission_(admission) {}
+
+  std::optional<std::string> enter(SessionTag tag) {
+    auto session = std::make_unique<SessionTag>(std::move(tag));
+    auto limit = admission_.enter(*session);
+    if (!limit) sessions_.push_back(std::move(session));
+    return limit;
+  }
+  void leave(std::string_view user) {
+    const auto found = std::find_if(sessions_.begin(), sessions_.end(),
+                                    [&](const auto& session) { return session->user == user; });
+    ASSERT_NE(found, sessions_.end());
+    admission_.leave(**found);
+    sessions_.erase(found);
+  }
+
+ private:
+  Admission& admission_;
+  std::vector<std::unique_ptr<SessionTag>> sessions_;
+};
+
 TEST(Admission, NamesTheLimitThatIsReached) {
-  SessionLimits limits;
+  AdmissionLimits limits;
   limits.total = 4;
   limits.per_user = 2;
   limits.per_database = [](std::string_view name) { return name == "small" ? std::size_t{1} : 0; };
-  limits.per_class = {{"freemium", 1}};
+  limits.of_class = {{"freemium", 1}};
   Admission admission(pools(), limits);
-  EXPECT_EQ(admission.enter(tag_of("alice")), std::nullopt);
-  EXPECT_EQ(admission.enter(tag_of("alice")), std::nullopt);
-  EXPECT_EQ(admission.enter(tag_of("alice")), "max_user_client_connections");
-  EXPECT_EQ(admission.enter(tag_of("bob", "small")), std::nullopt);
-  EXPECT_EQ(admission.enter(tag_of("carol", "small")), "max_db_client_connections");
-  EXPECT_EQ(admission.enter(tag_of("carol", "app", 1)), std::nullopt);
-  EXPECT_EQ(admission.enter(tag_of("dave", "app", 1)), "max_client_conn");
-  admission.leave(tag_of("alice"));
-  EXPECT_EQ(admission.enter(tag_of("dave", "app", 1)), "max_sessions of class freemium");
+  Open open(admission);
+  EXPECT_EQ(open.enter(tag_of("alice")), std::nullopt);
+  EXPECT_EQ(open.enter(tag_of("alice")), std::nullopt);
+  EXPECT_EQ(open.enter(tag_of("alice")), "max_user_client_connections");
+  EXPECT_EQ(open.enter(tag_of("bob", "small")), std::nullopt);
+  EXPECT_EQ(open.enter(tag_of("carol", "small")), "max_db_client_connections");
+  EXPECT_EQ(open.enter(tag_of("carol", "app", 1)), std::nullopt);
+  EXPECT_EQ(open.enter(tag_of("dave", "app", 1)), "max_client_conn");
+  open.leave("alice");
+  EXPECT_EQ(open.enter(tag_of("dave", "app", 1)), "max_sessions of class freemium");
   EXPECT_EQ(admission.session_count(), 3U);
 }
 
 TEST(Admission, ForgetsWhoLeft) {
   Admission admission(pools(), {});
-  EXPECT_EQ(admission.enter(tag_of("alice")), std::nullopt);
+  Open open(admission);
+  EXPECT_EQ(open.enter(tag_of("alice")), std::nullopt);
   EXPECT_EQ(admission.sessions_by_host().at("host"), 1U);
-  admission.leave(tag_of("alice"));
+  open.leave("alice");
   EXPECT_EQ(admission.session_count(), 0U);
   EXPECT_TRUE(admission.sessions_by_host().empty());
 }
 
 TEST(Admission, CountsRefusalsNowhere) {
-  SessionLimits limits;
+  AdmissionLimits limits;
   limits.per_user = 1;
   Admission admission(pools(), limits);
-  EXPECT_EQ(admission.enter(tag_of("alice")), std::nullopt);
+  Open open(admission);
+  EXPECT_EQ(open.enter(tag_of("alice")), std::nullopt);
   for (int i = 0; i < 3; ++i)
-    EXPECT_NE(admission.enter(tag_of("alice")), std::nullopt);
-  admission.leave(tag_of("alice"));
-  EXPECT_EQ(admission.enter(tag_of("alice")), std::nullopt);
+    EXPECT_NE(open.enter(tag_of("alice")), std::nullopt);
+  open.leave("alice");
+  EXPECT_EQ(open.enter(tag_of("alice")), std::nullopt);
 }
 
 TEST(Admission, TakesNewLimitsForThoseWhoComeLater) {
   Admission admission(pools(), {});
+  Open open(admission);
   for (int i = 0; i < 3; ++i)
-    EXPECT_EQ(admission.enter(tag_of("alice")), std::nullopt);
-  SessionLimits limits;
+    EXPECT_EQ(open.enter(tag_of("alice")), std::nullopt);
+  AdmissionLimits limits;
   limits.total = 2;
   admission.reconfigure(pools(), limits);
-  EXPECT_EQ(admission.enter(tag_of("alice")), "max_client_conn");
+  EXPECT_EQ(open.enter(tag_of("alice")), "max_client_conn");
   for (int i = 0; i < 2; ++i)
-    admission.leave(tag_of("alice"));
-  EXPECT_EQ(admission.enter(tag_of("alice")), std::nullopt);
+    open.leave("alice");
+  EXPECT_EQ(open.enter(tag_of("alice")), std::nullopt);
 }
 
 TEST(Admission, AssignsAmongTheLiveThatAreNotExcluded) {
@@ -80,15 +120,15 @@ TEST(Admission, AssignsAmongTheLiveThatAreNotExcluded) {
   const auto a = *admission.find_replica("a");
   const auto b = *admission.find_replica("b");
   const std::vector<policy::ReplicaId> failed = {a};
-  const auto granted = admission.admit(tag_of("alice"), failed);
+  const auto granted = granted_at_once(admission, tag_of("alice"), failed);
   ASSERT_TRUE(granted);
   EXPECT_EQ(granted->replica, b);
   admission.set_up(b, false);
-  EXPECT_FALSE(admission.admit(tag_of("alice"), failed));
+  EXPECT_FALSE(granted_at_once(admission, tag_of("alice"), failed));
   EXPECT_TRUE(admission.any_live());
   admission.set_up(a, false);
   EXPECT_FALSE(admission.any_live());
-  admission.close(granted->replica, granted->counted_in);
+  admission.close(*granted);
   for (const policy::ReplicaSnapshot& replica : admission.snapshot().replicas)
     EXPECT_EQ(replica.total_load, 0);
 }
@@ -98,18 +138,18 @@ TEST(Admission, DrainsReplicasOfTheConfigurationAlone) {
   EXPECT_FALSE(admission.set_draining("unknown", true));
   EXPECT_TRUE(admission.set_draining("a", true));
   EXPECT_TRUE(admission.draining(*admission.find_replica("a")));
-  const auto granted = admission.admit(tag_of("alice"), {});
+  const auto granted = granted_at_once(admission, tag_of("alice"));
   ASSERT_TRUE(granted);
   EXPECT_EQ(granted->replica, *admission.find_replica("b"));
-  admission.close(granted->replica, granted->counted_in);
+  admission.close(*granted);
 }
 
 TEST(Admission, KeepsTheLastDecisions) {
   Admission admission(pools(), {});
   for (std::size_t i = 0; i < Admission::kDecisionsKept + 5; ++i) {
-    const auto granted = admission.admit(tag_of("alice"), {});
+    const auto granted = granted_at_once(admission, tag_of("alice"));
     ASSERT_TRUE(granted);
-    admission.close(granted->replica, granted->counted_in);
+    admission.close(*granted);
   }
   const auto decisions = admission.decisions();
   ASSERT_EQ(decisions.size(), Admission::kDecisionsKept);
@@ -119,17 +159,16 @@ TEST(Admission, KeepsTheLastDecisions) {
 }
 
 TEST(Admission, AgreesWithItselfWhenManyThreadsUseIt) {
-  SessionLimits limits;
+  AdmissionLimits limits;
   limits.total = 6;
   Admission admission(pools(), limits);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&admission, t] {
-      const SessionTag tag = tag_of("user" + std::to_string(t % 2));
+      SessionTag tag = tag_of("user" + std::to_string(t % 2));
       for (int i = 0; i < 500; ++i) {
         if (admission.enter(tag)) continue;
-        if (const auto granted = admission.admit(tag, {}))
-          admission.close(granted->replica, granted->counted_in);
+        if (const auto granted = granted_at_once(admission, tag)) admission.close(*granted);
         admission.leave(tag);
       }
     });

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "router/admission.h"
+#include "tests/router/admission_fixture.h"
 
 namespace sluice::router {
 namespace {
@@ -62,10 +63,10 @@ TEST(AdmissionOfNearReplicas, LooksUpTheRoundTripsOfTheSessionsHost) {
   admission.set_round_trips({{"near-r1", {500us, 200us}}});
   SessionTag tag;
   tag.host = "near-r1";
-  EXPECT_EQ(admission.admit(tag, {})->replica, policy::ReplicaId(1));
-  EXPECT_EQ(admission.admit(tag, {})->replica, policy::ReplicaId(1));
+  EXPECT_EQ(test::granted_at_once(admission, tag)->replica, policy::ReplicaId(1));
+  EXPECT_EQ(test::granted_at_once(admission, tag)->replica, policy::ReplicaId(1));
   tag.host = "elsewhere";
-  EXPECT_EQ(admission.admit(tag, {})->replica, policy::ReplicaId(0));
+  EXPECT_EQ(test::granted_at_once(admission, tag)->replica, policy::ReplicaId(0));
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ SessionWorld::SessionWorld(std::string_view more_configuration, std::uint64_t se
   auto materials = load_materials(*config, mock_secret_, problem);
   SLUICE_ASSERT(materials.has_value());
   (void)log::configure(log::settings_of(config->options.log_level, config->options.log_format));
-  admission_ = std::make_unique<Admission>(config::pool_config(*config), session_limits(config));
+  admission_ = std::make_unique<Admission>(config::pool_config(*config), admission_limits(config));
   registry_ = std::make_unique<telemetry::Registry>(names_.update(*config, *admission_));
   const SnapshotPtr snapshot =
       make_snapshot(config, *std::move(materials), *admission_, names_, mock_secret_);

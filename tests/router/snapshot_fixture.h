@@ -23,7 +23,7 @@ struct Configured {
       ADD_FAILURE() << config::text_of(outcome.problems);
       std::abort();
     }
-    admission = std::make_unique<Admission>(config::pool_config(*outcome.config), SessionLimits{});
+    admission = std::make_unique<Admission>(config::pool_config(*outcome.config), AdmissionLimits{});
     names.update(*outcome.config, *admission);
     snapshot = make_snapshot(outcome.config, {}, *admission, names, mock_secret);
   }

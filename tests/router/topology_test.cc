@@ -132,7 +132,7 @@ TEST(Topology, HasNoPrimaryWhileTheOneThatIsNamedIsInRecovery) {
 std::vector<cluster::MonitoredServer> monitored(const std::shared_ptr<const config::Config>& from,
                                                 const Topology& topology) {
   const auto effective = effective_config(from, topology);
-  const Admission admission(config::pool_config(*effective), SessionLimits{});
+  const Admission admission(config::pool_config(*effective), AdmissionLimits{});
   TelemetryNames names;
   (void)names.update(*effective, admission);
   const std::array<std::byte, 32> mock_secret{};
