@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <asio/error.hpp>
+
 #include "base/assert.h"
 #include "router/hand_over.h"
 #include "router/recycle.h"
@@ -16,16 +18,22 @@ constexpr auto kFresh = 1ms;
 
 }  // namespace
 
-PooledServer::PooledServer(Owner& owner, ServerGroup& group, ServerConnection connection,
-                           net::PooledBuffer buffer, pooling::SettingsStore& settings_store,
+PooledServer::PooledServer(Owner& owner, ServerGroup& group, ServerConnection connection, const Parts& parts,
                            std::size_t statements_max)
     : statements(statements_max),
-      settings(settings_store),
+      settings(parts.settings_store),
       owner_(owner),
       group_(group),
-      connection_(std::move(connection)),
-      buffer_(std::move(buffer)) {
+      connection_(std::move(connection)) {
   settings.on_reports(connection_.parameters->entries());
+  if (parts.ring != nullptr) move_to_ring(*parts.ring);
+  if (!port_) buffer_ = parts.buffers.take();
+}
+
+// Not TLS, which needs its engine between the socket and the bytes.
+void PooledServer::move_to_ring(net::Ring& ring) {
+  if (connection_.stream.tls() == nullptr && connection_.stream.park())
+    port_.emplace(ring, connection_.stream.native_handle());
 }
 
 void PooledServer::start() {
@@ -35,9 +43,35 @@ void PooledServer::start() {
 void PooledServer::read_on() {
   if (reading_ || closed_) return;
   reading_ = true;
+  if (port_) {
+    // What is pending on a port ends when the port is closed, so it counts as no operation of its own.
+    return port_->receive([this](std::error_code ec, net::PooledBuffer buffer, std::size_t count) {
+      ++pending_;
+      buffer_ = std::move(buffer);
+      on_read(ec, count);
+    });
+  }
   ++pending_;
   connection_.stream.async_read_some(buffer_.span(),
                                      [this](std::error_code ec, std::size_t count) { on_read(ec, count); });
+}
+
+void PooledServer::async_wait_writable(std::function<void(std::error_code)> handler) {
+  if (port_) {
+    on_writable_ = std::move(handler);
+    return port_->wait_writable([this](std::error_code ec) {
+      ++pending_;
+      std::exchange(on_writable_, nullptr)(ec);
+      --pending_;
+      let_go_if_possible();
+    });
+  }
+  ++pending_;
+  connection_.stream.async_wait_writable([this, handler = std::move(handler)](std::error_code ec) {
+    handler(ec);
+    --pending_;
+    let_go_if_possible();
+  });
 }
 
 // Its user may close it, or hand it on to another, while it is told: it stays alive until this returns.
@@ -63,6 +97,7 @@ void PooledServer::on_read(std::error_code ec, std::size_t count) {
     } else {
       on_idle_bytes(bytes);
     }
+    if (port_) buffer_.reset();
     if (flow == ServerUser::Flow::ReadOn) read_on();
   }
   --pending_;
@@ -120,7 +155,18 @@ void PooledServer::close() {
   if (std::exchange(closed_, true)) return;
   user_ = nullptr;
   cleaner_.reset();
+  if (port_) {
+    ++pending_;
+    return port_->close([this] { on_port_closed(); });
+  }
   connection_.stream.close();
+  let_go_if_possible();
+}
+
+void PooledServer::on_port_closed() {
+  if (const auto handler = std::exchange(on_writable_, nullptr)) handler(asio::error::operation_aborted);
+  connection_.stream.close();
+  --pending_;
   let_go_if_possible();
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "base/bytes.h"
 #include "net/buffer_pool.h"
 #include "net/io_outcome.h"
+#include "net/ring.h"
 #include "pooling/server_statements.h"
 #include "pooling/settings.h"
 #include "protocol/frame_decoder.h"
@@ -56,9 +58,15 @@ class PooledServer {
     ~Owner() = default;
   };
 
+  // What it shares with others of its thread. `ring` may be null; TLS keeps off it.
+  struct Parts {
+    net::BufferPool& buffers;
+    net::Ring* ring;
+    pooling::SettingsStore& settings_store;
+  };
   // Keeps up to `statements_max` prepared statements of its clients.
-  PooledServer(Owner& owner, ServerGroup& group, ServerConnection connection, net::PooledBuffer buffer,
-               pooling::SettingsStore& settings_store, std::size_t statements_max);
+  PooledServer(Owner& owner, ServerGroup& group, ServerConnection connection, const Parts& parts,
+               std::size_t statements_max);
   PooledServer(const PooledServer&) = delete;
   PooledServer& operator=(const PooledServer&) = delete;
 
@@ -73,8 +81,8 @@ class PooledServer {
   bool in_use() const noexcept { return user_ != nullptr; }
   void read_on();
   net::IoOutcome try_write(ByteView bytes) { return connection_.stream.try_write(bytes); }
-  template <class Handler>
-  void async_wait_writable(Handler handler);
+  // Handler of (std::error_code): operation_aborted when it is closed meanwhile.
+  void async_wait_writable(std::function<void(std::error_code)> handler);
 
   // Rolls back what is open (`status`: of its last ReadyForQuery), and runs `reset_query` unless it is empty.
   // Then Owner::on_cleaned(). Nobody has it, nothing is owed.
@@ -108,7 +116,9 @@ class PooledServer {
     Clock::time_point give_up_at;
   };
 
+  void move_to_ring(net::Ring& ring);
   void on_read(std::error_code ec, std::size_t count);
+  void on_port_closed();
   void on_idle_bytes(ByteView bytes);
   void on_cleaner_bytes(ByteView bytes);
   void step_cleaner();
@@ -117,7 +127,9 @@ class PooledServer {
   Owner& owner_;
   ServerGroup& group_;
   ServerConnection connection_;
-  net::PooledBuffer buffer_;
+  std::optional<net::RingPort> port_;                 // from start(), where there is a ring
+  net::PooledBuffer buffer_;                          // with a port: while its bytes are looked at
+  std::function<void(std::error_code)> on_writable_;  // waits at the port
   ServerUser* user_ = nullptr;
   std::optional<Cleaner> cleaner_;
   std::unique_ptr<protocol::FrameDecoder> unasked_;  // a part of a message that came while it was idle
@@ -127,15 +139,5 @@ class PooledServer {
   bool closed_ = false;
   bool retired_ = false;
 };
-
-template <class Handler>
-void PooledServer::async_wait_writable(Handler handler) {
-  ++pending_;
-  connection_.stream.async_wait_writable([this, handler = std::move(handler)](std::error_code ec) mutable {
-    handler(ec);
-    --pending_;
-    let_go_if_possible();
-  });
-}
 
 }  // namespace sluice::router

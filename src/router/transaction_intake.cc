@@ -32,24 +32,47 @@ bool hung_up(int fd) {
 }  // namespace
 
 bool TransactionRelay::may_read() const noexcept {
-  return reading_ == Reading::No && !ending_ && !waiting_since_ && to_server_.empty() &&
-         (held_.empty() || incomplete_) && !tracker_.full() && !translator_holds_;
+  if (reading_ != Reading::No || ending_ || !to_server_.empty() || tracker_.full() || translator_holds_)
+    return false;
+  // To stop the kernel and start it again costs more than what it receives meanwhile; and so a client that
+  // leaves is noticed.
+  if (waiting_since_) return port_ && held_.size() <= buffers_.buffer_bytes();
+  return held_.empty() || incomplete_;
 }
 
 void TransactionRelay::read() {
-  if (!buffer_) buffer_ = buffers_.take();
   reading_ = Reading::Pending;
+  if (!port_ && ring_.ring != nullptr) move_to_ring();
+  if (port_) return read_from_port();
+  if (!buffer_) buffer_ = buffers_.take();
   ++pending_;
-  client_.async_read_some(buffer_.span(),
-                          [this](std::error_code ec, std::size_t count) { on_read(ec, count); });
+  client_.async_read_some(buffer_.span(), [this](std::error_code ec, std::size_t count) {
+    --pending_;
+    if (ending_) return operation_done();
+    on_read(ec, count);
+  });
+}
+
+// As Relay::move_to_ring().
+void TransactionRelay::move_to_ring() {
+  if (client_.tls() != nullptr || reads_ < ring_.after_reads || writing_client_) return;
+  if (client_.park()) port_.emplace(*ring_.ring, client_.native_handle());
+}
+
+// What is pending on a port ends when the port is closed, so it counts as no operation of its own.
+void TransactionRelay::read_from_port() {
+  buffer_.reset();
+  port_->receive([this](std::error_code ec, net::PooledBuffer buffer, std::size_t count) {
+    buffer_ = std::move(buffer);
+    on_read(ec, count);
+  });
 }
 
 void TransactionRelay::on_read(std::error_code ec, std::size_t count) {
-  --pending_;
-  if (ending_) return operation_done();
   if (reading_ == Reading::Over) return buffer_.reset();
   const bool was_going_idle = std::exchange(reading_, Reading::No) == Reading::GoingIdle;
   if (ec == asio::error::operation_aborted && was_going_idle) return wait_idle();
+  if (reads_ < ring_.after_reads) ++reads_;
   if (ec == asio::error::eof) return on_end_of_file();
   if (ec) return finish(RelayEnd::ClientFailed);
   take(ByteView(buffer_.span().data(), count), Clock::now());
@@ -96,7 +119,9 @@ void TransactionRelay::on_end_of_file() {
 void TransactionRelay::take(ByteView bytes, Clock::time_point now) {
   moved_ = true;
   meter_.client_sent(bytes.size());
-  if (held_.empty()) {
+  if (waiting_since_) {
+    append(held_, bytes);
+  } else if (held_.empty()) {
     using_ = true;
     const std::size_t used = use(bytes, now);
     using_ = false;

@@ -88,9 +88,9 @@ PooledServer& TransactionPools::add(ServerGroup& group, ServerConnection connect
   group.pool.parameters_ = connection.parameters;
   connection.notices = {};
   PooledServer::Owner& owner = *this;
-  auto made =
-      std::make_unique<PooledServer>(owner, group, std::move(connection), worker_.buffers().take(),
-                                     settings_store_, worker_.snapshot()->options().max_prepared_statements);
+  const PooledServer::Parts parts{worker_.buffers(), worker_.ring(), settings_store_};
+  auto made = std::make_unique<PooledServer>(owner, group, std::move(connection), parts,
+                                             worker_.snapshot()->options().max_prepared_statements);
   PooledServer& server = *made;
   servers_.emplace(&server, std::move(made));
   ++group.count;

@@ -22,6 +22,7 @@ TransactionRelay::TransactionRelay(net::Stream& client, const Parts& parts, Host
       translator_(parts.translator),
       settings_(parts.settings),
       pools_(parts.pools),
+      ring_(parts.ring),
       buffers_(parts.buffers),
       meter_(parts.meter),
       host_(host) {}
@@ -50,6 +51,7 @@ void TransactionRelay::tick(Clock::time_point now) {
     return;
   }
   if (ending_) return;
+  if (port_) return;  // neither a buffer nor a watch of its own is needed there
   // cancel() ends every operation of a socket, also the wait to write to it.
   if (reading_ == Reading::Pending && !writing_client_) {
     reading_ = Reading::GoingIdle;
@@ -251,16 +253,20 @@ void TransactionRelay::send_to_client(ByteView bytes) {
     if (outcome.status != net::IoStatus::WouldBlock) return finish(RelayEnd::ClientFailed);
     to_client_.assign(bytes.begin(), bytes.end());
     if (client_blocked_since_ == Clock::time_point::max()) client_blocked_since_ = Clock::now();
-    ++pending_;
     writing_client_ = true;
-    return client_.async_wait_writable([this](std::error_code ec) { on_client_writable(ec); });
+    if (port_) return port_->wait_writable([this](std::error_code ec) { on_client_writable(ec); });
+    ++pending_;
+    client_.async_wait_writable([this](std::error_code ec) {
+      --pending_;
+      if (ending_) return operation_done();
+      on_client_writable(ec);
+    });
+    return;
   }
 }
 
 void TransactionRelay::on_client_writable(std::error_code ec) {
-  --pending_;
   writing_client_ = false;
-  if (ending_) return operation_done();
   if (ec) return finish(RelayEnd::ClientFailed);
   const Bytes rest = std::exchange(to_client_, {});
   send_to_client(rest);
@@ -378,7 +384,15 @@ void TransactionRelay::finish(RelayEnd end) {
     if (translator_.attached()) translator_.detach();
     host_.server_left(*std::exchange(server_, nullptr), left);
   }
-  client_.cancel();
+  if (port_) {
+    ++pending_;
+    port_->close([this] {
+      --pending_;
+      operation_done();
+    });
+  } else {
+    client_.cancel();
+  }
   // Counted as an operation, so that the completion never runs inside the caller.
   ++pending_;
   asio::post(client_.get_executor(), [this] {
@@ -390,6 +404,10 @@ void TransactionRelay::finish(RelayEnd end) {
 void TransactionRelay::operation_done() {
   if (pending_ > 0) return;
   buffer_.reset();
+  if (port_) {
+    port_.reset();
+    if (!client_.unpark()) client_.close();
+  }
   const Completion done = std::move(done_);
   done(end_);
 }

@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "net/buffer_pool.h"
+#include "net/ring.h"
 #include "net/stream.h"
 #include "pooling/session_translator.h"
 #include "pooling/settings.h"
@@ -29,7 +30,7 @@ namespace sluice::router {
 // that begins work a server is asked for, and with the last ReadyForQuery that the client is owed, status I,
 // it is given back. Each hop is one read, a walk over the message headers, and one direct write, as in Relay;
 // what the other side does not take yet waits here, at most a buffer's worth, and nothing more is read
-// meanwhile. What the client sends while it waits for a server is kept as it is, at most a buffer's worth.
+// meanwhile. What the client sends while it waits for a server is kept as it is, at most two buffers' worth.
 // Lifetime: the stream, the tracker, the meter, the pool and the host outlive the relay; the relay outlives
 // its
 //           completion. Thread: the one of the stream's executor.
@@ -69,6 +70,7 @@ class TransactionRelay final : private ServerUser {
     SessionMeter& meter;
     net::BufferPool& buffers;
     TransactionPools& pools;
+    RelayRing ring;  // for the client; TLS keeps off it
   };
   TransactionRelay(net::Stream& client, const Parts& parts, Host& host);
   TransactionRelay(const TransactionRelay&) = delete;
@@ -121,6 +123,8 @@ class TransactionRelay final : private ServerUser {
   void on_server_end(std::error_code why) override;
 
   void read();
+  void move_to_ring();
+  void read_from_port();
   void on_read(std::error_code ec, std::size_t count);
   void wait_idle();
   void on_readable(std::error_code ec);
@@ -163,10 +167,13 @@ class TransactionRelay final : private ServerUser {
   pooling::SessionTranslator& translator_;
   pooling::ClientSettings& settings_;
   TransactionPools& pools_;
+  const RelayRing ring_;
   net::BufferPool& buffers_;
   SessionMeter& meter_;
   Host& host_;
   PooledServer* server_ = nullptr;
+  std::optional<net::RingPort> port_;    // of the client
+  unsigned reads_ = 0;                   // counted up to RelayRing::after_reads
   net::PooledBuffer buffer_;             // while a read is pending, or its bytes are looked at
   Bytes held_;                           // of the client, not yet looked at
   Bytes to_server_;                      // not taken by the server yet

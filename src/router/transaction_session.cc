@@ -46,7 +46,8 @@ TransactionRelay& TransactionSession::make_relay(net::Stream& client, protocol::
   pooling::ServerSettings greeting(pools_.settings_store());
   greeting.on_reports(parameters()->entries());
   settings_.greet(greeting);
-  const TransactionRelay::Parts parts{tracker, translator_, settings_, meter, worker_.buffers(), pools_};
+  const TransactionRelay::Parts parts{
+      tracker, translator_, settings_, meter, worker_.buffers(), pools_, RelayRing{worker_.ring()}};
   TransactionRelay::Host& host = *this;
   return relay_.emplace(client, parts, host);
 }
