@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace sluice {
 
@@ -34,5 +36,12 @@ class Rng {
  private:
   std::uint64_t state_;
 };
+
+// Every order of the elements is as likely as any other (Fisher and Yates). Range: random access.
+template <class Range>
+void shuffle(Range& range, Rng& rng) {
+  for (std::size_t i = range.size(); i > 1; --i)
+    std::swap(range[i - 1], range[rng.below(i)]);
+}
 
 }  // namespace sluice

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "sluice/rng.h"
 #include "sluice/stats/interval.h"
 #include "sluice/stats/quantile.h"
 
@@ -14,6 +15,7 @@ namespace sluice::calibrate {
 namespace {
 
 constexpr Millis kWidthAlwaysGood{0.02};  // what a clock and two context switches scatter by
+constexpr std::uint64_t kOrderSeed = 1;
 
 struct Arm {
   HttpClient* client = nullptr;
@@ -71,15 +73,18 @@ asio::awaitable<std::vector<Series>> measure(Plan plan, OnStep on_step) {
       add(pages, route.name, route.path);
   }
   std::size_t done = 0;
+  Rng rng(kOrderSeed);
   // Connects apart: an application server is still busy with a connection that came to nothing when the next
   // request comes.
   for (std::vector<Arm>* arms : {&pages, &connects})
-    for (std::size_t round = 0; round < plan.warm_ups + plan.samples; ++round)
+    for (std::size_t round = 0; round < plan.warm_ups + plan.samples; ++round) {
+      shuffle(*arms, rng);
       for (Arm& arm : *arms) {
         const auto taken = co_await take(arm);
         if (round >= plan.warm_ups) all[arm.series].ms.push_back(Millis(taken).count());
         if (on_step) on_step(++done, plan.steps());
       }
+    }
   co_return all;
 }
 

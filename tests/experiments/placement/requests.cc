@@ -55,8 +55,7 @@ asio::awaitable<void> run(Asked* asked) {
   for (std::size_t a = 0; a < asked->arms.size(); ++a)
     order.insert(order.end(), asked->samples, a);
   Rng rng(asked->seed);
-  for (std::size_t i = order.size(); i > 1; --i)
-    std::swap(order[i - 1], order[rng.below(i)]);
+  shuffle(order, rng);
   const auto began = Clock::now();
   std::puts("label,host,ms,at_s");
   for (const std::size_t a : order) {
