@@ -4,11 +4,12 @@
 //
 // Each kind, or arm, gets WARM_UPS requests, one arm after the other; then SAMPLES requests of every arm
 // follow in the order that the seed gives, one at a time. Output: CSV with the columns label, host
-// (X-Sluice-Host of the response), ms, and at_s (since the first). `kept`: over one connection per arm;
-// `fresh`: each request opens its own.
+// (X-Sluice-Host of the response), ms, and at_s (since the first). `kept`: over one connection to each
+// HOST:PORT, as `sluice calibrate` does; `fresh`: each request opens its own.
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,24 +27,28 @@ namespace {
 
 struct Arm {
   std::string label, path;
-  std::unique_ptr<HttpClient> client;
+  HttpClient* client = nullptr;
 };
 
-Arm parse_arm(const std::string& text) {
+using Clients = std::map<std::string, std::unique_ptr<HttpClient>>;  // by HOST:PORT
+
+Arm parse_arm(const std::string& text, Clients& clients) {
   const std::size_t equals = text.find('='), slash = text.find('/', equals), colon = text.rfind(':', slash);
   if (equals == text.npos || slash == text.npos || colon == text.npos || colon < equals)
     throw Failure("not LABEL=HOST:PORT/PATH: " + text);
   const std::string host = text.substr(equals + 1, colon - equals - 1);
   const auto port = static_cast<std::uint16_t>(std::stoi(text.substr(colon + 1, slash - colon - 1)));
-  Arm arm{text.substr(0, equals), text.substr(slash), nullptr};
-  arm.client = std::make_unique<HttpClient>(arm.label, host, port, std::chrono::seconds(10));
-  return arm;
+  const std::string server = text.substr(equals + 1, slash - equals - 1);
+  std::unique_ptr<HttpClient>& client = clients[server];
+  if (client == nullptr) client = std::make_unique<HttpClient>(server, host, port, std::chrono::seconds(10));
+  return {text.substr(0, equals), text.substr(slash), client.get()};
 }
 
 struct Asked {
   std::size_t samples = 0, warm_ups = 0;
   std::uint64_t seed = 1;
   HttpClient::Connections connections = HttpClient::Connections::Kept;
+  Clients clients;
   std::vector<Arm> arms;
 };
 
@@ -75,7 +80,7 @@ int main_with(int argc, char** argv) {
   asked.seed = std::stoull(argv[3]);
   if (std::string(argv[4]) == "fresh") asked.connections = HttpClient::Connections::PerRequest;
   for (int i = 5; i < argc; ++i)
-    asked.arms.push_back(parse_arm(argv[i]));
+    asked.arms.push_back(parse_arm(argv[i], asked.clients));
   asio::io_context context(1);
   std::exception_ptr fault;
   asio::co_spawn(context, run(&asked), [&](std::exception_ptr e) { fault = std::move(e); });
