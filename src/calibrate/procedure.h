@@ -22,8 +22,8 @@ using OnStep = std::function<void(std::size_t done, std::size_t of)>;
 
 // The published procedure: for every host and every kind of request, warm-ups and then samples, one request
 // at a time, over kept connections. It goes round all kinds again and again, so that a slow phase of a
-// machine falls on all of them alike, and each time in another order, for what a server has still to do behind
-// one answer slows the next. Throws Failure.
+// machine falls on all of them alike, and each time in another order, for what a server has still to do
+// behind one answer slows the next. Throws Failure.
 asio::awaitable<std::vector<Series>> measure(Plan plan, OnStep on_step);
 
 // Medians, intervals and residuals. Series of "select_1" may be among them. Too few samples for an interval

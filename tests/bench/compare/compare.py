@@ -105,7 +105,7 @@ def main():
     parser.add_argument(
         "--contenders",
         default="direct,pgbouncer,haproxy,sluice,sluice-io_uring",
-        help="comma separated; default all",
+        help=f"comma separated, of: {', '.join(candidates.ALL)}; default those with session pooling",
     )
     parser.add_argument("--seconds", type=int, default=8, help="of each pgbench run (default 8)")
     parser.add_argument("--rounds", type=int, default=3, help="how often everything is repeated (default 3)")

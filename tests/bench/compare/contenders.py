@@ -4,6 +4,7 @@ started and stopped."""
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 from harness import leaks
 from harness.net import as_postgres, end, free_port, wait_until
@@ -11,7 +12,11 @@ from harness.postgres import PASSWORD
 from harness.router import BINARY, Router
 from harness.wire import WireClient
 
+HERE = Path(__file__).resolve().parent
+BUILT = HERE.parents[2] / "build/pgbouncer"  # what is built for the bench
 USER, DATABASE, SESSIONS = "alice", "app", 2200
+CLIENTS_MAX = 12000
+SERVERS = 50  # connections to the server in transaction mode
 
 
 class Contender:
@@ -21,6 +26,12 @@ class Contender:
     host, port, pid, process = "127.0.0.1", 0, 0, None
     # server_tls_sslmode of the next start(); None: it has no TLS of its own with the server.
     server_tls = None
+    pool_mode = "session"
+
+    @property
+    def base(self):
+        """The name of the contender that its numbers are divided by."""
+        return "pgbouncer-transaction" if self.pool_mode == "transaction" else "pgbouncer"
 
     def start(self, bench):
         raise NotImplementedError
@@ -67,10 +78,11 @@ class Direct(Contender):
 
 class PgBouncer(Contender):
     name, title, server_tls = "pgbouncer", "PgBouncer, session pooling", "disable"
+    program, pool_size, options = Path("/usr/sbin/pgbouncer"), SESSIONS, ""
 
     def start(self, bench):
         self.port = free_port()
-        place = bench.directory / "pgbouncer"
+        place = bench.directory / self.name
         place.mkdir(exist_ok=True)
         users = place / "userlist.txt"
         users.write_text("".join(f'"{name}" "{secret}"\n' for name, secret in bench.cluster.secrets()))
@@ -86,9 +98,10 @@ listen_port = {self.port}
 unix_socket_dir =
 auth_type = scram-sha-256
 auth_file = {users}
-pool_mode = session
-max_client_conn = 5000
-default_pool_size = {SESSIONS}
+pool_mode = {self.pool_mode}
+max_client_conn = {CLIENTS_MAX}
+default_pool_size = {self.pool_size}
+{self.options}
 server_tls_sslmode = {self.server_tls}
 client_tls_sslmode = allow
 client_tls_cert_file = {place / "certificate"}
@@ -101,13 +114,22 @@ log_stats = 0
         if os.geteuid() == 0:
             for path in (place, *place.iterdir()):
                 shutil.chown(path, "postgres", "postgres")
-        self.spawn(bench, as_postgres(["/usr/sbin/pgbouncer", str(place / "pgbouncer.ini")]))
+        self.spawn(bench, as_postgres([str(self.program), str(place / "pgbouncer.ini")]))
 
-    @staticmethod
-    def version():
-        return subprocess.run(
-            ["/usr/sbin/pgbouncer", "--version"], capture_output=True, text=True
-        ).stdout.splitlines()[0]
+    def version(self):
+        return subprocess.run([self.program, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+
+
+class PgBouncerTransactions(PgBouncer):
+    """Debian 12's has no named prepared statements in transaction mode; this one is built from Debian 13's source."""
+
+    name, title = "pgbouncer-transaction", "PgBouncer, transaction pooling"
+    program, pool_mode, pool_size = BUILT / "pgbouncer", "transaction", SERVERS
+    options = "max_prepared_statements = 200"
+
+    def start(self, bench):
+        subprocess.run([HERE / "build_pgbouncer.sh", BUILT], check=True, stdout=subprocess.DEVNULL)
+        super().start(bench)
 
 
 class HAProxy(Contender):
@@ -119,7 +141,7 @@ class HAProxy(Contender):
         config.write_text(
             f"""
 global
-    maxconn 5000
+    maxconn {CLIENTS_MAX}
     nbthread {bench.threads}
 defaults
     mode tcp
@@ -142,7 +164,7 @@ listen postgres
 
 class Sluice(Contender):
     name, title, engine, server_tls = "sluice", "Sluice", "epoll", "disable"
-    options = {}  # more of its configuration
+    options, server_options = {}, {}  # more of its configuration
 
     def __init__(self):
         self.router = None
@@ -150,13 +172,14 @@ class Sluice(Contender):
     def start(self, bench):
         users = bench.directory / "sluice-users.txt"
         users.write_text("".join(f'"{name}" "{secret}"\n' for name, secret in bench.cluster.secrets()))
-        server = {"name": "r0", "host": "127.0.0.1", "port": bench.server.port}
+        server = {"name": "r0", "host": "127.0.0.1", "port": bench.server.port, **self.server_options}
         config = {
             "threads": bench.threads,
             "io_engine": self.engine,
             "auth_type": "scram-sha-256",
             "auth_file": str(users),
-            "max_client_conn": 5000,
+            "pool_mode": self.pool_mode,
+            "max_client_conn": CLIENTS_MAX,
             "max_unauthenticated": 1000,
             "max_idle_server_connections": SESSIONS,
             "server_tls_sslmode": self.server_tls,
@@ -197,7 +220,16 @@ class SluiceOnRing(Sluice):
     name, title, engine = "sluice-io_uring", "Sluice, io_uring", "io_uring"
 
 
-ALL = {one.name: one for one in (Direct, PgBouncer, HAProxy, Sluice, SluiceOnRing)}
+class SluiceTransactions(Sluice):
+    name, title, engine = "sluice-transaction", "Sluice, transaction mode", "auto"
+    pool_mode = "transaction"
+    server_options = {"max_active": SERVERS}
+
+
+ALL = {
+    one.name: one
+    for one in (Direct, PgBouncer, HAProxy, Sluice, SluiceOnRing, PgBouncerTransactions, SluiceTransactions)
+}
 
 
 def password_environment():

@@ -13,9 +13,11 @@ from harness.wire import WireClient
 GIB = 1 << 30
 
 
-def pgbench(bench, contender, clients, protocol, options=(), sslmode="disable", seconds=None, script=None):
-    """pgbench -S, or a script: transactions per second, response-time quantiles, and the proxy's CPU time per
-    transaction."""
+def pgbench(
+    bench, contender, clients, protocol, options=(), sslmode="disable", seconds=None, script=None, warm_up=0
+):
+    """pgbench -S, or a script: transactions per second, response-time quantiles (of what ended after `warm_up`
+    seconds), and the proxy's CPU time per transaction."""
     prefix = bench.directory / "transactions"
     command = [
         BINDIR / "pgbench",
@@ -39,17 +41,20 @@ def pgbench(bench, contender, clients, protocol, options=(), sslmode="disable", 
         [str(word) for word in command], check=True, capture_output=True, env=password_environment()
     )
     used = contender.cpu_seconds() - before
-    times = []
+    ended = []  # when, and after how many microseconds
     for log in bench.directory.glob("transactions.*"):
         with open(log, encoding="ascii") as lines:
-            times += [int(line.split(" ", 3)[2]) for line in lines]
+            for line in lines:
+                _, _, micros, _, at_seconds, at_micros = line.split()[:6]
+                ended.append((int(at_seconds) + int(at_micros) / 1e6, int(micros)))
         log.unlink()
-    times.sort()
-    count = len(times)
+    count = len(ended)
+    begin = min(at for at, _ in ended) + warm_up
+    times = sorted(micros for at, micros in ended if at >= begin)
     return {
         "tps": count / (seconds or bench.seconds),
-        "p50_us": times[count // 2],
-        "p99_us": times[count * 99 // 100],
+        "p50_us": times[len(times) // 2],
+        "p99_us": times[len(times) * 99 // 100],
         "cpu_us": used / count * 1e6,
         "rss_mib": contender.rss_bytes() / (1 << 20),
     }
@@ -57,6 +62,17 @@ def pgbench(bench, contender, clients, protocol, options=(), sslmode="disable", 
 
 class Unsupported(Exception):
     """The contender cannot do this load."""
+
+
+def saturated(bench, contender, clients):
+    """More clients than there are servers for, each asking again at once: whether the first to come is the first
+    served, in the quantiles of the response time, which is nearly all waiting. Without the first second, in which
+    all come at once."""
+    if contender.pool_mode != "transaction":
+        raise Unsupported
+    contender.restart(bench)
+    numbers = pgbench(bench, contender, clients, "simple", warm_up=1)
+    return {**numbers, "p99_to_p50": numbers["p99_us"] / numbers["p50_us"]}
 
 
 def tls_both_ways(bench, contender, clients, options=()):
@@ -152,6 +168,10 @@ LOADS = {
             "16 clients, simple, TLS with client and server",
             lambda b, c: tls_both_ways(b, c, 16),
         ),
+    },
+    "saturated": {
+        "saturated-1000": ("1,000 clients, 50 servers", lambda b, c: saturated(b, c, 1000)),
+        "saturated-10000": ("10,000 clients, 50 servers", lambda b, c: saturated(b, c, 10000)),
     },
     "idle": {
         "idle-plain": ("idle sessions, plain", idle_sessions),

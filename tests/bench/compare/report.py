@@ -13,6 +13,14 @@ COLUMNS = {
         ("cpu_us", "CPU us/transaction", "{:.1f}", True),
         ("rss_mib", "RSS MiB", "{:.1f}", False),
     ],
+    "saturated": [
+        ("tps", "transactions/s", "{:,.0f}", True),
+        ("p50_us", "p50 us", "{:,.0f}", False),
+        ("p99_us", "p99 us", "{:,.0f}", False),
+        ("p99_to_p50", "p99/p50", "{:.2f}", False),
+        ("cpu_us", "CPU us/transaction", "{:.1f}", True),
+        ("rss_mib", "RSS MiB", "{:.1f}", False),
+    ],
     "idle": [
         ("kib_per_session", "KiB per session", "{:.2f}", True),
         ("idle_cpu_percent", "CPU % while idle", "{:.2f}", False),
@@ -23,12 +31,12 @@ COLUMNS = {
         ("rss_growth_mib", "RSS growth MiB", "{:.2f}", False),
     ],
 }
-BASE = "pgbouncer"
 
 
-def ratio(rounds, name, key):
+def ratio(rounds, contender, key):
     """Median over the rounds of contender / PgBouncer, or None."""
-    pairs = [(r[name][key], r[BASE][key]) for r in rounds if name in r and BASE in r and r[BASE][key] > 0]
+    name, base = contender.name, contender.base
+    pairs = [(r[name][key], r[base][key]) for r in rounds if name in r and base in r and r[base][key] > 0]
     return statistics.median(a / b for a, b in pairs) if pairs else None
 
 
@@ -47,7 +55,7 @@ def table(group, title, rounds, contenders):
             )
             cells.append(form.format(statistics.median(v[key] for v in values)) if measured else "")
             if with_ratio:
-                found = ratio(rounds, contender.name, key) if measured else None
+                found = ratio(rounds, contender, key) if measured else None
                 cells.append("" if found is None else f"{found:.2f}")
         lines.append(cells)
     rows = [head, ["---"] + ["---:"] * (len(head) - 1), *lines]
