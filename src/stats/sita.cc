@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "sluice/stats/portable_math.h"
 
 #include "base/assert.h"
+#include "stats/sita_problem.h"
 
 namespace sluice::stats {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Sizes between which nearly all jobs and all work lie: where to look for cutoffs.
 struct Range {
@@ -41,34 +39,6 @@ double size_at_work_share(const Law& law, const Range& range, double mean, doubl
   return portable::exp((low + high) / 2);
 }
 
-// What an interval of sizes adds to the objective.
-struct Interval {
-  double load = 0, second = 0, weight = 0;  // E[X], E[X^2] and E[X^0] or E[X^-1] within it
-
-  friend Interval operator+(const Interval& a, const Interval& b) {
-    return {a.load + b.load, a.second + b.second, a.weight + b.weight};
-  }
-  friend Interval operator-(const Interval& a, const Interval& b) {
-    return {a.load - b.load, a.second - b.second, a.weight - b.weight};
-  }
-};
-
-struct Problem {
-  const Law& law;
-  double lambda;
-  SitaSearch search;
-
-  Interval interval(double a, double b) const {
-    const double order = search.objective == SitaObjective::Slowdown ? -1 : 0;
-    return {law.partial_moment(1, a, b), law.partial_moment(2, a, b), law.partial_moment(order, a, b)};
-  }
-  double cost(const Interval& in) const {
-    const double utilization = lambda * in.load;
-    if (utilization >= search.utilization_max) return kInfinity;
-    return lambda * in.second / (2 * (1 - utilization)) * in.weight;
-  }
-};
-
 std::vector<double> grid_of(const Law& law, const Range& range, std::size_t points) {
   std::vector<double> grid;
   const double low = portable::log(range.low), high = portable::log(range.high), mean = law.mean();
@@ -93,10 +63,10 @@ std::vector<double> grid_of(const Empirical& law, std::size_t points) {
 }
 
 // The best h - 1 of the grid's points. best[g]: least cost of the sizes up to grid[g] on the hosts so far.
-std::optional<std::vector<double>> best_on_grid(const Problem& problem, const std::vector<double>& grid,
+std::optional<std::vector<double>> best_on_grid(const SitaProblem& problem, const std::vector<double>& grid,
                                                 std::size_t hosts) {
   const std::size_t n = grid.size();
-  std::vector<Interval> below(n + 1);  // up to grid[g]; the last: everything
+  std::vector<SizeInterval> below(n + 1);  // up to grid[g]; the last: everything
   double from = 0;
   for (std::size_t g = 0; g <= n; ++g) {
     const double to = g < n ? grid[g] : kInfinity;
@@ -113,16 +83,16 @@ std::optional<std::vector<double>> best_on_grid(const Problem& problem, const st
     std::vector<std::size_t> choice(n + 1, 0);
     for (std::size_t to = 0; to <= n; ++to)
       for (std::size_t cut = 0; cut <= to; ++cut) {
-        if (best[cut] >= next[to]) continue;
+        if (!(best[cut] < next[to])) continue;
         const double cost = best[cut] + problem.cost(below[to] - below[cut]);
-        if (cost >= next[to]) continue;
+        if (!(cost < next[to])) continue;
         next[to] = cost;
         choice[to] = cut;
       }
     best = std::move(next);
     choices.push_back(std::move(choice));
   }
-  if (best[n] == kInfinity) return std::nullopt;
+  if (!(best[n] < kInfinity)) return std::nullopt;
   std::vector<double> cutoffs(hosts - 1);
   std::size_t at = n;
   for (std::size_t host = hosts - 1; host-- > 0;)
@@ -144,7 +114,7 @@ std::vector<double> window_around(double cutoff, double step) {
 // the parts on either side of a size between them, which makes few moments of many.
 class IntervalCosts {
  public:
-  IntervalCosts(const Problem& problem, const std::vector<double>& from, const std::vector<double>& to)
+  IntervalCosts(const SitaProblem& problem, const std::vector<double>& from, const std::vector<double>& to)
       : problem_(problem), from_(from), to_(to), middle_(middle(from.back(), to.front())) {
     for (const double point : from)
       left_.push_back(problem.interval(point, middle_));
@@ -165,14 +135,15 @@ class IntervalCosts {
     return b < kInfinity ? std::sqrt(a) * std::sqrt(b) : a;
   }
 
-  const Problem& problem_;
+  const SitaProblem& problem_;
   const std::vector<double>&from_, &to_;
   double middle_;
-  std::vector<Interval> left_, right_;
+  std::vector<SizeInterval> left_, right_;
 };
 
 // The best choice of one point each of windows around the cutoffs, at distances of `step` in ln x.
-std::vector<double> best_in_windows(const Problem& problem, const std::vector<double>& cutoffs, double step) {
+std::vector<double> best_in_windows(const SitaProblem& problem, const std::vector<double>& cutoffs,
+                                    double step) {
   std::vector<std::vector<double>> windows = {{0}};
   for (const double cutoff : cutoffs)
     windows.push_back(window_around(cutoff, step));
@@ -193,7 +164,7 @@ std::vector<double> best_in_windows(const Problem& problem, const std::vector<do
     best = std::move(next);
     choices.push_back(std::move(choice));
   }
-  if (best[0] == kInfinity) return cutoffs;
+  if (!(best[0] < kInfinity)) return cutoffs;
   std::vector<double> moved(cutoffs.size());
   std::size_t at = 0;
   for (std::size_t i = cutoffs.size(); i-- > 0;)
@@ -264,19 +235,45 @@ std::vector<double> sita_e_cutoffs(const Law& law, std::size_t hosts) {
   return cutoffs;
 }
 
+namespace {
+
+// Windows around all cutoffs in one.
+std::vector<double> points_around(const std::vector<double>& cutoffs, double step) {
+  std::vector<double> points;
+  for (const double cutoff : cutoffs)
+    for (const double point : window_around(cutoff, step))
+      points.push_back(point);
+  return points;
+}
+
+}  // namespace
+
 std::optional<std::vector<double>> sita_cutoffs(const Law& law, double lambda, std::size_t hosts,
                                                 const SitaSearch& search) {
   SLUICE_ASSERT(lambda > 0 && hosts >= 1 && search.grid >= 2 * hosts);
-  const Problem problem{law, lambda, search};
+  const SitaProblem problem{law, lambda, search};
+  const bool ascending = search.loads == SitaLoads::Ascending;
+  const auto best_of = [&](const std::vector<double>& points) {
+    return ascending ? best_ascending(problem, points, hosts) : best_on_grid(problem, points, hosts);
+  };
   if (const auto* empirical = dynamic_cast<const Empirical*>(&law))
-    return best_on_grid(problem, grid_of(*empirical, search.grid), hosts);
+    return best_of(grid_of(*empirical, search.grid));
   const Range range = range_of(law);
-  std::optional<std::vector<double>> cutoffs = best_on_grid(problem, grid_of(law, range, search.grid), hosts);
+  std::vector<double> grid = grid_of(law, range, search.grid);
+  if (ascending)  // so that there is always a choice: even loads do not fall
+    for (const double cutoff : sita_e_cutoffs(law, hosts))
+      grid.push_back(cutoff);
+  std::optional<std::vector<double>> cutoffs = best_of(grid);
   if (!cutoffs) return std::nullopt;
   // The first window reaches over two steps of the coarser, logarithmic half of the grid.
   double step = 4 * portable::log(range.high / range.low) / static_cast<double>(search.grid) / kWindow;
-  for (; step * kWindow > 1e-9; step *= 0.6)
-    cutoffs = best_in_windows(problem, *cutoffs, step);
+  for (; step * kWindow > 1e-9; step *= 0.6) {
+    if (!ascending) {
+      cutoffs = best_in_windows(problem, *cutoffs, step);
+    } else if (auto moved = best_ascending(problem, points_around(*cutoffs, step), hosts)) {
+      cutoffs = std::move(moved);
+    }
+  }
   return cutoffs;
 }
 

@@ -139,6 +139,34 @@ TEST(Sita, HeaviestTail) {
   EXPECT_LT(analyse_sita(law, lambda, *capped).hosts[1].utilization, 0.9);
 }
 
+// With two hosts the slowdown's optimum has the small jobs on the lighter host up to an alpha of about 1.09
+// (p = 1e10). Beyond it even loads are the best ascending ones.
+TEST(Sita, AscendingLoadsAreTheOptimumOrEvenOnesWithTwoHosts) {
+  for (const double alpha : {1.0, 1.5}) {
+    const auto law = BoundedPareto::with_mean(3000, 1e10, alpha);
+    const double lambda = 2 * 0.5 / 3000;
+    const auto found = sita_cutoffs(law, lambda, 2, {.loads = SitaLoads::Ascending});
+    ASSERT_TRUE(found);
+    const double want = alpha < 1.09 ? sita_cutoffs(law, lambda, 2)->front() : sita_e_cutoffs(law, 2).front();
+    EXPECT_NEAR((*found)[0] / want, 1, 1e-4) << alpha;
+  }
+}
+
+TEST(Sita, AscendingLoadsLieBetweenEvenOnesAndTheOptimum) {
+  const auto law = BoundedPareto::with_mean(3000, 1e6, 1.3);
+  const double lambda = 4 * 0.7 / 3000;
+  const auto found = sita_cutoffs(law, lambda, 4, {.loads = SitaLoads::Ascending, .grid = 200});
+  ASSERT_TRUE(found);
+  const SitaAnalysis ascending = analyse_sita(law, lambda, *found);
+  for (std::size_t i = 1; i < 4; ++i)
+    EXPECT_GE(ascending.hosts[i].utilization, ascending.hosts[i - 1].utilization * (1 - 1e-9)) << i;
+  EXPECT_LE(ascending.jobs.mean.slowdown,
+            analyse_sita(law, lambda, sita_e_cutoffs(law, 4)).jobs.mean.slowdown * (1 + 1e-9));
+  EXPECT_GE(ascending.jobs.mean.slowdown,
+            analyse_sita(law, lambda, *sita_cutoffs(law, lambda, 4)).jobs.mean.slowdown * (1 - 1e-9));
+  EXPECT_FALSE(sita_cutoffs(law, 4.1 / 3000, 4, {.loads = SitaLoads::Ascending, .grid = 50}));
+}
+
 TEST(Sita, EvenCutoffsScaleWithRhoOverOneMinusRho) {
   const auto law = BoundedPareto::with_mean(3000, 1e6, 1.3);
   const auto cutoffs = sita_e_cutoffs(law, 4);

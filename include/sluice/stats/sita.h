@@ -40,8 +40,13 @@ enum class SitaObjective {
   Slowdown,  // SITA-V: the least mean slowdown
   Waiting,   // the least mean waiting time (W-opt)
 };
+enum class SitaLoads {
+  Any,        // whatever is best
+  Ascending,  // no host less loaded than one for smaller jobs, as the authors of SITA-V describe it
+};
 struct SitaSearch {
   SitaObjective objective = SitaObjective::Slowdown;
+  SitaLoads loads = SitaLoads::Any;
   // No host may be loaded as much as this or more: the optimum for alpha < 1 runs the last one near 1.
   double utilization_max = 1;
   std::size_t grid = 400;  // points of the first search
