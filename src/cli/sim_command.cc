@@ -11,6 +11,8 @@ void add_sim(CLI::App& app, Action& action) {
       "What the results show, and where the papers' claims stop holding: docs/simulator.md.");
   add_sim_assignment(*command, action);
   add_sim_scheduling(*command, action);
+  add_sim_plb(*command, action);
+  add_sim_placement(*command, action);
 }
 
 }  // namespace sluice::cli

@@ -199,6 +199,44 @@ TEST(Sim, PrintsSchedulesAndWritesCsv) {
   EXPECT_TRUE(contains(failed.output, "cannot write /nonexistent/x.csv")) << failed.output;
 }
 
+TEST(Sim, RunsThePlbEvaluation) {
+  const Ran ran = sluice("sim plb --sessions 1000 --premium 0.3 --runs 2 --comparisons");
+  EXPECT_EQ(ran.exit_code, 0);
+  for (const char* part :
+       {"5PLB", "4RR+1RR", "least_loaded", "Hedges g", "paper", "O1 Premium", "O3 Freemium"})
+    EXPECT_TRUE(contains(ran.output, part)) << part << "\n" << ran.output;
+  EXPECT_EQ(sluice("sim plb --strategy 6RR").exit_code, 2);
+  EXPECT_EQ(sluice("sim plb --lifetime-min 9 --lifetime-max 8").exit_code, 2);
+}
+
+TEST(Sim, SweepsPlacementOverSerialCalls) {
+  const Ran published = sluice("sim placement --calls 0,3");
+  EXPECT_EQ(published.exit_code, 0);
+  EXPECT_TRUE(contains(published.output, "3.55")) << published.output;
+  EXPECT_TRUE(contains(published.output, "1.62")) << published.output;
+  // Published medians of /feed-naive; crossovers 0.739 / 0.124, and with residuals 0.287 / 0.124.
+  const auto measured = [](const std::string& median) {
+    return "{median_ms: " + median + ", low_ms: " + median + ", high_ms: " + median +
+           ", samples: 500, measured_at: \"2026-01-31T12:00:00Z\"}";
+  };
+  const auto host = [&](const std::string& name, const std::string& health, const std::string& sql) {
+    return "  - {name: " + name + ", health: " + measured(health) + ", select_1: " + measured(sql) + "}\n";
+  };
+  const ConfigFile calibration(
+      "version: 1\nhosts:\n" + host("a", "0.741", "0.355") + host("b", "1.480", "0.231") +
+      "routes:\n  - name: /feed-naive\n    n_serial: 12\n    n_serial_source: observed\n"
+      "    hosts:\n      - {name: a, response: " +
+      measured("5.650") + "}\n      - {name: b, response: " + measured("4.449") + "}\n");
+  const Ran own = sluice("sim placement --calibration " + calibration.path() + " --route /feed-naive");
+  EXPECT_EQ(own.exit_code, 0);
+  EXPECT_TRUE(contains(own.output, "5.96")) << own.output;
+  EXPECT_TRUE(contains(own.output, "2.31")) << own.output;
+  const Ran unknown = sluice("sim placement --calibration " + calibration.path() + " --route /feed");
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_TRUE(contains(unknown.output, "no route")) << unknown.output;
+  EXPECT_EQ(sluice("sim placement --route /feed").exit_code, 2);
+}
+
 TEST(Sim, RefusesWhatMakesNoSense) {
   for (const char* wrong :
        {"sim", "sim assignment --hosts 0", "sim assignment --load 1", "sim assignment --runs 1",
