@@ -109,6 +109,7 @@ void complete(Config& config, const Reporter& reporter) {
       Listener& listener = config.listeners.emplace_back();
       listener.address = address;
       listener.port = options.listen_port;
+      listener.proxy_from = options.proxy_protocol_from;
     }
   }
   for (Listener& listener : config.listeners)

@@ -29,6 +29,7 @@ enum class OnPin { Pin, Refuse };
 enum class PoolModeOf { Inherited, Session, Transaction };
 enum class NoReplica { Refuse, Wait };
 enum class Discover { Off, Dns };
+enum class ProxyProtocol { Off, V1, V2 };
 enum class LogLevel { Debug, Info, Warning, Error };
 enum class LogFormat { KeyValue, Json };
 enum class TlsProtocols { Secure, Tls12, Tls13 };
@@ -115,6 +116,12 @@ template <>
 struct EnumWords<Discover> {
   static constexpr std::array words = {Words<Discover>{"off", Discover::Off},
                                        Words<Discover>{"dns", Discover::Dns}};
+};
+template <>
+struct EnumWords<ProxyProtocol> {
+  static constexpr std::array words = {Words<ProxyProtocol>{"off", ProxyProtocol::Off},
+                                       Words<ProxyProtocol>{"v1", ProxyProtocol::V1},
+                                       Words<ProxyProtocol>{"v2", ProxyProtocol::V2}};
 };
 template <>
 struct EnumWords<LogLevel> {

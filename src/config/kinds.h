@@ -117,6 +117,7 @@ using OnPin = Choice<config::OnPin>;
 using PoolModeOf = Choice<config::PoolModeOf>;
 using NoReplica = Choice<config::NoReplica>;
 using Discover = Choice<config::Discover>;
+using ProxyProtocol = Choice<config::ProxyProtocol>;
 using LogLevel = Choice<config::LogLevel>;
 using LogFormat = Choice<config::LogFormat>;
 using TlsProtocols = Choice<config::TlsProtocols>;

@@ -7,6 +7,7 @@
 #include "net/connect.h"
 #include "net/deadline.h"
 #include "protocol/frontend_messages.h"
+#include "router/proxy_preamble.h"
 
 namespace sluice::router {
 namespace {
@@ -43,6 +44,10 @@ asio::awaitable<Result<void>> send_cancel(SnapshotPtr snapshot, CancelTarget tar
   if (!connected) co_return connected.error();
   net::Stream stream = *std::move(connected);
   net::Deadline deadline(stream.get_executor(), timeout, [&stream] { stream.close(); });
+  const ProxyPreamble preamble = own_preamble(snapshot->options().server_proxy_protocol);
+  if (!preamble.bytes.empty()) {
+    if (auto sent = co_await stream.write_all(preamble.bytes); !sent) co_return sent.error();
+  }
 
   if (needs_tls(snapshot->server_sslmode) && !address.is_unix() && snapshot->server_tls != nullptr) {
     Bytes request;

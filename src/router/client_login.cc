@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/error.h"
 #include "config/match.h"
 #include "net/deadline.h"
 #include "net/prefix_peek.h"
@@ -121,11 +122,20 @@ class Reception {
         metrics_(metrics),
         snapshot_(std::move(snapshot)),
         stream_(stream),
-        peer_(std::move(peer)),
+        origin_{std::move(peer), false, {}},
         listener_(std::move(listener)),
         login_(settings_of(*snapshot_)) {}
 
   asio::awaitable<Arrived> run() {
+    Arrived arrived = co_await receive();
+    arrived.origin = std::move(origin_);
+    co_return arrived;
+  }
+
+ private:
+  asio::awaitable<Arrived> receive() {
+    const bool known = co_await take_proxy_header();
+    if (!known) co_return Arrived{};
     const bool started = co_await detect_direct_tls();
     if (!started) co_return Arrived{};
     for (;;) {
@@ -144,7 +154,23 @@ class Reception {
     }
   }
 
- private:
+  // False: the connection is over. It is told nothing, as nobody knows who is there.
+  asio::awaitable<bool> take_proxy_header() {
+    if (!expects_proxy_header(*snapshot_, listener_, origin_.address)) co_return true;
+    net::SocketAddress proxy = origin_.address;
+    origin_ = co_await receive_proxy_header(stream_, std::move(proxy));
+    if (!origin_.error) co_return true;
+    // One that connects and leaves is a health check of the proxy's.
+    if (origin_.error == BaseErrc::Closed) co_return false;
+    metrics_.count(telemetry::metric::sessions_rejected_total, telemetry::RejectReason::ProtocolViolation);
+    log::warning("no PROXY header from a proxy",
+                 {{"peer", net::to_string(origin_.address)},
+                  {"listener", listener_},
+                  {"reason",
+                   origin_.error == BaseErrc::Cancelled ? "client_login_timeout" : origin_.error.message()}});
+    co_return false;
+  }
+
   static ClientLogin::Settings settings_of(const Snapshot& snapshot) {
     ClientLogin::Settings settings;
     settings.tls_available = snapshot.client_tls != nullptr;
@@ -155,7 +181,7 @@ class Reception {
 
   // False: the connection is over.
   asio::awaitable<bool> detect_direct_tls() {
-    if (snapshot_->client_tls == nullptr || peer_.is_unix) co_return true;
+    if (snapshot_->client_tls == nullptr || origin_.address.is_unix) co_return true;
     const auto first = co_await net::peek_first_byte(stream_);
     if (!first) co_return false;
     if (*first != net::kTlsHandshakeRecord) co_return true;
@@ -193,8 +219,10 @@ class Reception {
         const ByteView ahead = login_.unread();
         Bytes pipelined(ahead.begin(), ahead.end());
         const auto left = give_up_at_ - std::chrono::steady_clock::now();
-        std::optional<protocol::ErrorFields> refusal =
-            co_await relay_authentication(shared_, snapshot_, stream_, login_.startup(), left, pipelined);
+        ProxyPreamble preamble = proxy_preamble(snapshot_->options().server_proxy_protocol, origin_.address,
+                                                net::local_address(stream_.native_handle()));
+        std::optional<protocol::ErrorFields> refusal = co_await relay_authentication(
+            shared_, snapshot_, stream_, login_.startup(), left, pipelined, std::move(preamble));
         behind_passthrough_ = std::move(pipelined);
         if (refusal) {
           login_.refuse(*std::move(refusal));
@@ -213,7 +241,7 @@ class Reception {
 
   asio::awaitable<void> choose_method() {
     const protocol::StartupMessage& startup = login_.startup();
-    config::ClientFacts facts = client_facts(startup, peer_, listener_);
+    config::ClientFacts facts = client_facts(startup, origin_.address, listener_);
     facts.tls = stream_.tls() != nullptr;
     const config::HbaRule* rule = config::find_hba_rule(*snapshot_->config, facts);
     identity_.method = rule != nullptr ? method_of(rule->method) : AuthMethod::Reject;
@@ -228,6 +256,7 @@ class Reception {
     // Keys that prove a verifier of our own making, of a plain password, prove nothing to a server.
     if (!identity_.credentials.password) identity_.credentials.client_keys = login_.client_keys();
     identity_.tls = stream_.tls() != nullptr;
+    identity_.local = net::local_address(stream_.native_handle());
     if (identity_.tls) identity_.certificate_name = stream_.tls()->peer_common_name();
     if (identity_.method == AuthMethod::Passthrough) protocol::append_authentication_ok(output);
     identity_.output = std::move(output);
@@ -246,7 +275,7 @@ class Reception {
     if (refusal == nullptr) return;
     metrics_.count(telemetry::metric::logins_total, label_of(identity_.method),
                    telemetry::LoginResult::Refused);
-    log::info("login refused", {{"peer", net::to_string(peer_)},
+    log::info("login refused", {{"peer", net::to_string(origin_.address)},
                                 {"listener", listener_},
                                 {"sqlstate", refusal->sqlstate},
                                 {"reason", refusal->message}});
@@ -260,7 +289,7 @@ class Reception {
   telemetry::ThreadMetrics& metrics_;
   const SnapshotPtr snapshot_;
   net::Stream& stream_;
-  const net::SocketAddress peer_;
+  Origin origin_;
   const std::string listener_;
   const std::chrono::steady_clock::time_point give_up_at_ =
       std::chrono::steady_clock::now() + snapshot_->options().client_login_timeout;

@@ -10,6 +10,7 @@
 #include "net/stream.h"
 #include "protocol/client_login.h"
 #include "protocol/startup_options.h"
+#include "router/proxy_origin.h"
 #include "router/server_connection.h"
 #include "router/shared.h"
 #include "router/snapshot.h"
@@ -25,14 +26,16 @@ struct ClientIdentity {
   protocol::ServerCredentials credentials;  // what logs in to servers as this user; may be empty
   std::string certificate_name;             // of a verified client certificate
   bool tls = false;
-  Bytes output;  // AuthenticationOk and what comes before it, still to be sent
-  Bytes unread;  // sent by the client behind its start-up
+  net::SocketAddress local{};  // where it has connected to
+  Bytes output;                // AuthenticationOk and what comes before it, still to be sent
+  Bytes unread;                // sent by the client behind its start-up
 };
 
 // What a connection turned out to be.
 struct Arrived {
   std::optional<ClientIdentity> client;
   std::optional<protocol::CancelRequest> cancel;
+  Origin origin{};  // as a proxy told it, or the socket's other end
   // Both empty: the connection is over, and the client was told why where PostgreSQL would have told it.
 };
 

@@ -67,7 +67,7 @@ struct Judge {
 // A connection, over TLS as sslmode asks, on which the server was told who wants in and has begun to answer.
 asio::awaitable<Result<Judge>> open_judge(SnapshotPtr snapshot, ServerId server,
                                           const protocol::StartupMessage& startup,
-                                          Clock::time_point deadline) {
+                                          const ProxyPreamble& preamble, Clock::time_point deadline) {
   const net::ConnectTarget& target = snapshot->servers.at(server).target;
   const Clock::time_point give_up_at =
       std::min(deadline, Clock::now() + snapshot->options().server_connect_timeout);
@@ -78,6 +78,9 @@ asio::awaitable<Result<Judge>> open_judge(SnapshotPtr snapshot, ServerId server,
   // A server that accepts and then stays silent is given up like one that cannot be reached.
   const net::Deadline silence(stream.get_executor(), give_up_at - Clock::now(),
                               [&stream] { stream.close(); });
+  if (!preamble.bytes.empty()) {
+    if (auto sent = co_await stream.write_all(preamble.bytes); !sent) co_return sent.error();
+  }
   if (snapshot->server_tls != nullptr && !target.is_unix()) {
     Bytes request;
     protocol::append_ssl_request(request);
@@ -137,11 +140,12 @@ Bytes without_plus(ByteView body) {
 asio::awaitable<std::optional<ErrorFields>> relay_authentication(Shared& shared, SnapshotPtr snapshot,
                                                                  net::Stream& client,
                                                                  const protocol::StartupMessage& startup,
-                                                                 Clock::duration timeout, Bytes& pipelined) {
+                                                                 Clock::duration timeout, Bytes& pipelined,
+                                                                 ProxyPreamble preamble) {
   const Clock::time_point give_up_at = Clock::now() + timeout;
   std::optional<Judge> judge;
   for (const ServerId id : judges(shared, *snapshot)) {
-    auto opened = co_await open_judge(snapshot, id, startup, give_up_at);
+    auto opened = co_await open_judge(snapshot, id, startup, preamble, give_up_at);
     if (opened) {
       judge.emplace(*std::move(opened));
       break;

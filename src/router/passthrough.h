@@ -9,6 +9,7 @@
 #include "net/stream.h"
 #include "protocol/error_response.h"
 #include "protocol/startup_packet.h"
+#include "router/proxy_preamble.h"
 #include "router/shared.h"
 #include "router/snapshot.h"
 
@@ -18,11 +19,12 @@ namespace sluice::router {
 // own to a live server, which serves nothing else, counts as no load, and is closed afterwards. Channel
 // binding is not offered: it would bind to our certificate, not the server's. Another server is asked where
 // one cannot be reached or does not begin to answer; one that falls silent later, for server_connect_timeout,
-// or is lost, ends the authentication. At most `timeout` altogether. `pipelined`: what the client has already
+// or is lost, ends the authentication. At most `timeout` altogether. `preamble` goes in front of
+// the connection. `pipelined`: what the client has already
 // sent behind its StartupMessage; on return, what it has sent behind its part of the authentication. Gives
 // nothing when the server accepted the client, else what the client is to be told.
 asio::awaitable<std::optional<protocol::ErrorFields>> relay_authentication(
     Shared& shared, SnapshotPtr snapshot, net::Stream& client, const protocol::StartupMessage& startup,
-    std::chrono::steady_clock::duration timeout, Bytes& pipelined);
+    std::chrono::steady_clock::duration timeout, Bytes& pipelined, ProxyPreamble preamble);
 
 }  // namespace sluice::router

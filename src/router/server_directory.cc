@@ -61,7 +61,7 @@ pgclient::ConnectParams control_connection(const Snapshot& snapshot, const Serve
   pgclient::ConnectParams params;
   params.host = server.verified_name();
   if (!server.tls_name.empty()) params.hostaddr = server.target.host;
-  params.port = server.target.port;
+  params.port = server.control_port > 0 ? server.control_port : server.target.port;
   params.user = std::move(user);
   params.password = std::move(password);
   params.database = std::move(database);

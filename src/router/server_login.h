@@ -10,6 +10,7 @@
 
 #include "protocol/error_response.h"
 #include "protocol/server_login.h"
+#include "router/proxy_preamble.h"
 #include "router/server_connection.h"
 #include "router/snapshot.h"
 
@@ -20,6 +21,7 @@ struct ServerRequest {
   ServerId server;
   std::vector<std::pair<std::string, std::string>> parameters;  // user, database and the rest, in order
   protocol::ServerCredentials credentials;
+  ProxyPreamble preamble{};
 };
 
 // Why a server connection could not be had.

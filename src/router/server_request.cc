@@ -48,6 +48,7 @@ std::vector<ServerRequest> server_requests(const Snapshot& snapshot, const Clien
   if (const std::string name = application_name(snapshot, "", tag, peer); !named && !name.empty())
     request.parameters.emplace_back("application_name", name);
   request.credentials = identity.credentials;
+  request.preamble = proxy_preamble(snapshot.options().server_proxy_protocol, peer, identity.local);
 
   std::vector<ServerRequest> requests;
   const std::string& server_user = snapshot.config->options.server_user;
@@ -73,6 +74,8 @@ std::string pool_key(const Snapshot& snapshot, const ServerRequest& request) {
     key += '\0' + target.host + '\0' + std::to_string(target.port);
   }
   key += '\0' + std::to_string(static_cast<int>(snapshot.server_sslmode));
+  // A connection says for its whole life where its client is.
+  if (!request.preamble.bytes.empty()) key += '\0' + request.preamble.address;
   for (const auto& [name, value] : request.parameters) {
     key += '\0';
     key += name;

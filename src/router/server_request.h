@@ -20,7 +20,8 @@ std::vector<ServerRequest> server_requests(const Snapshot& snapshot, const Clien
                                            const SessionTag& tag, const net::SocketAddress& peer);
 
 // Equal for two requests exactly when their connections are interchangeable: same server at the same address
-// and with the same demand for TLS (a reload may change both), same parameters in the same order, hence same
+// and with the same demand for TLS (a reload may change both), where the server is told the client's address
+// the same one, same parameters in the same order, hence same
 // user, database and settings. `snapshot` has the server.
 std::string pool_key(const Snapshot& snapshot, const ServerRequest& request);
 

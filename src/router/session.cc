@@ -96,6 +96,8 @@ asio::awaitable<std::optional<Bytes>> Session::begin() {
   Arrived arrived =
       co_await receive_client(worker_.shared(), worker_.metrics(), snapshot_, client_, peer_, listener_);
   if (stop_reason_) co_return std::nullopt;
+  peer_ = std::move(arrived.origin.address);
+  proxied_ = arrived.origin.proxied;
   if (arrived.cancel) {
     co_await deliver(*std::move(arrived.cancel));
     co_return std::nullopt;

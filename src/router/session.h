@@ -137,7 +137,8 @@ class Session final : private TransactionSession::Owner {
   SnapshotPtr snapshot_;
   SnapshotPtr server_snapshot_;  // in which its server connection was found
   net::Stream client_;
-  net::SocketAddress peer_;
+  net::SocketAddress peer_;  // the client's, also behind a proxy
+  bool proxied_ = false;     // so the socket's other end is the proxy
   std::string listener_;
   SessionTag tag_;
   std::string application_name_;

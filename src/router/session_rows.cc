@@ -100,7 +100,8 @@ std::optional<admin::ConnectionRow> Session::server_row(admin::WallTime now) con
 }
 
 std::optional<net::TcpRoundTrip> Session::take_round_trip() {
-  if (!client_.is_open() || peer_.is_unix) return std::nullopt;
+  // Behind a proxy the kernel knows the way to the proxy alone.
+  if (!client_.is_open() || peer_.is_unix || proxied_) return std::nullopt;
   const auto measured = net::tcp_round_trip(client_.native_handle());
   if (!measured || std::exchange(acknowledged_, measured->acknowledged) == measured->acknowledged)
     return std::nullopt;

@@ -146,6 +146,7 @@ ServerEndpoint endpoint_of(const config::Server& server) {
   made.name = server.name;
   made.target.host = server.hostaddr.empty() ? server.host : server.hostaddr;
   made.target.port = static_cast<std::uint16_t>(server.port);
+  made.control_port = static_cast<std::uint16_t>(server.control_port);
   if (!server.hostaddr.empty()) made.tls_name = server.host;
   return made;
 }

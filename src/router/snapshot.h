@@ -29,7 +29,8 @@ class TelemetryNames;
 struct ServerEndpoint {
   std::string name;
   net::ConnectTarget target;
-  std::string tls_name{};  // that its certificate has to have, where it is not the target's host
+  std::uint16_t control_port = 0;  // of our own connections; 0: the target's
+  std::string tls_name{};          // that its certificate has to have, where it is not the target's host
 
   const std::string& verified_name() const noexcept { return tls_name.empty() ? target.host : tls_name; }
 };

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from harness.net import wait_until
+from harness.net import free_port, wait_until
 from harness.postgres import PASSWORD
 from harness.router import BINARY, SANITIZED
 from harness.wire import LoginRefused
@@ -103,3 +103,74 @@ def test_the_placer_serves_by_a_socket_file_with_more_than_one_thread(make_place
     wait_until(lambda: any("/x" in line for line in placer.access_lines()), 5, "the access log")
     placer.stop()
     assert not path.exists()
+
+
+@pytest.mark.short
+def test_an_abstract_name_is_listened_on_and_leads_to_servers(make_router, tmp_path, cluster):
+    """One router in front of another, which has no file and no port in between."""
+    name = f"@sluice{tmp_path}"
+    behind = make_router(
+        listen_addr=["127.0.0.1", f"{name}/.s.PGSQL.7003"],
+        threads=2,
+        hba=[{"network": "unix", "method": "scram-sha-256"}, {"user": "admin", "method": "scram-sha-256"}],
+    )
+    assert psql(name, 7003, "select current_user") == "alice"
+    front = make_router(
+        primary={"name": "primary", "host": name, "port": 7003},
+        health_check_user=None,
+        health_check_password_file=None,
+    )
+    with front.session("alice", "app") as client:
+        assert client.value("select 1") == "1"
+        [row] = [row for row in behind.console("show clients") if row["user"] == "alice"]
+        assert row["addr"] == "unix"
+
+
+def test_listeners_have_rules_of_their_own(make_router, folder):
+    """IPv4, IPv6, a file and an abstract name, told apart by their listeners' names in rules, and by network in hba."""
+    path = folder / ".s.PGSQL.7004"
+    port6 = free_port()
+    router = make_router(
+        listeners=[
+            {"name": "six", "address": "::1", "port": port6},
+            {"name": "file", "address": str(path)},
+            {"name": "hidden", "address": f"@{path}"},
+        ],
+        rules=[
+            {"listener": "six", "class": "premium"},
+            {"listener": "file", "class": "freemium"},
+            {"listener": "hidden", "class": "premium"},
+        ],
+        hba=[
+            {"network": "::1/128", "user": ["alice", "bob"], "method": "scram-sha-256"},
+            {"network": "unix", "user": "alice", "method": "scram-sha-256"},
+            {"network": "127.0.0.0/8", "user": "admin", "method": "scram-sha-256"},
+        ],
+    )
+
+    def held(host, port, user):
+        process = subprocess.Popen(
+            ["psql", "-XAtq", "-h", host, "-p", str(port), "-U", user, "-d", "app"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PGPASSWORD": PASSWORD},
+        )
+        process.stdin.write("select 7;\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "7\n"
+        return process
+
+    for host, port, user, addr, priority in (
+        ("::1", port6, "bob", "::1", "premium"),
+        (str(folder), 7004, "alice", "unix", "freemium"),
+        (f"@{folder}", 7004, "alice", "unix", "premium"),
+    ):
+        process = held(host, port, user)
+        [row] = [row for row in router.console("show clients") if row["user"] == user]
+        assert (row["addr"], row["class"]) == (addr, priority)
+        process.communicate("\\q\n", timeout=10)
+        wait_until(
+            lambda: not [row for row in router.console("show clients") if row["user"] == user], what="it to be gone"
+        )
+    assert "connection rejected" in psql(folder, 7004, "select 1", user="bob"), "his rule is for IPv6"

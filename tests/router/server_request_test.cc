@@ -90,6 +90,30 @@ TEST(ServerRequests, NameClientClassAndHostWhereAsked) {
   }
 }
 
+TEST(ServerRequests, SayWhereTheClientIsWhereAskedAndKeepSuchConnectionsApart) {
+  const Configured off, on("server_proxy_protocol: v1\n");
+  ClientIdentity identity = alice();
+  identity.local = {"10.0.0.9", 6432, false};
+  EXPECT_TRUE(requests_of(off, identity)[0].preamble.bytes.empty());
+  const ServerRequest request = requests_of(on, identity)[0];
+  EXPECT_EQ(as_text(request.preamble.bytes), "PROXY TCP4 10.0.0.1 10.0.0.9 4711 6432\r\n");
+  const std::string key = pool_key(*on.snapshot, request);
+  const auto key_of = [&](const net::SocketAddress& peer) {
+    return pool_key(*on.snapshot, server_requests(*on.snapshot, identity, ServerId(1), "appdb", {}, peer)[0]);
+  };
+  EXPECT_EQ(key_of({"10.0.0.1", 9999, false}), key) << "another connection of the same client's";
+  EXPECT_NE(key_of({"10.0.0.2", 4711, false}), key);
+  EXPECT_NE(key_of({"", 0, true}), key);
+}
+
+TEST(ServerRequests, AConnectionWhoseAddressIsGoneIsSaidToBeOurs) {
+  for (const auto& [version, bytes] : std::vector<std::pair<std::string, std::string>>{
+           {"v1", "PROXY UNKNOWN\r\n"}, {"v2", std::string("\r\n\r\n\0\r\nQUIT\n\x20\0\0\0", 16)}}) {
+    const Configured on("server_proxy_protocol: " + version + "\n");
+    EXPECT_EQ(as_text(requests_of(on, alice())[0].preamble.bytes), bytes);
+  }
+}
+
 TEST(PoolKey, IsEqualExactlyForInterchangeableConnections) {
   const Configured configured;
   ServerRequest request;
