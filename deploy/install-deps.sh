@@ -12,7 +12,7 @@ test_packages=(
   clang-format-14 postgresql-15 postgresql-client-15 python3 python3-pytest python3-pytest-timeout python3-psycopg python3-psycopg2 python3-asyncpg
   patroni etcd-server python3-etcd
   prometheus docker-compose golang-go golang-github-masterminds-sprig-dev python3-kubernetes python3-yaml python3-jsonschema strace systemd
-  openssl curl procps iproute2 util-linux prometheus-pgbouncer-exporter tmux haproxy
+  openssl curl procps iproute2 util-linux prometheus-pgbouncer-exporter tmux haproxy logrotate
 )
 # Node and Java come from more than one vendor; any of them will do.
 compat_commands=(node npm java)

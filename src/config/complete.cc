@@ -94,7 +94,7 @@ static void complete_paths(const std::string& config_path, Options& options) {
        {&options.auth_file, &options.auth_password_file, &options.server_password_file,
         &options.health_check_password_file, &options.client_tls_cert_file, &options.client_tls_key_file,
         &options.client_tls_ca_file, &options.server_tls_cert_file, &options.server_tls_key_file,
-        &options.patroni_tls_cert_file, &options.patroni_tls_key_file})
+        &options.patroni_tls_cert_file, &options.patroni_tls_key_file, &options.log_file})
     *path = path_from(config_path, *path);
   for (std::string* const path : {&options.server_tls_ca_file, &options.patroni_tls_ca_file})
     if (*path != "system") *path = path_from(config_path, *path);

@@ -23,7 +23,7 @@ void read_placer_tree(const Node& root, PlacerConfig& config, Reporter& reporter
 void complete(PlacerConfig& config) {
   PlacerOptions& options = config.options;
   for (std::string* const path : {&options.tls_cert_file, &options.tls_key_file, &options.profile_path,
-                                  &options.calibration_file, &options.access_log})
+                                  &options.calibration_file, &options.access_log, &options.log_file})
     if (*path != "-") *path = path_from(config.path, *path);
   for (PlacerRoute& route : config.routes)
     if (route.profile_route.empty()) route.profile_route = route.pattern;

@@ -18,7 +18,7 @@ struct Missing {
   std::string_view key, text;
 };
 constexpr Missing kMissing[] = {
-    {"logfile", "no equivalent: the log goes to standard error, and from there to journald or a file"},
+    {"logfile", "no equivalent under this name: log_file, or standard error and from there to journald"},
     {"pidfile", "no equivalent: systemd or a container knows the process"},
     {"syslog", "no equivalent: the log goes to standard error, and from there to journald"},
     {"syslog_ident", "no equivalent: the log goes to standard error"},

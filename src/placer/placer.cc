@@ -104,7 +104,9 @@ std::optional<std::string> Placer::open() {
     reload_signals_.add(signal);
   for (const int signal : {SIGTERM, SIGINT, SIGQUIT})
     end_signals_.add(signal);
-  if (const auto done = log::configure(log::settings_of(options.log_level, options.log_format)); !done)
+  if (const auto done =
+          log::configure(log::settings_of(options.log_level, options.log_format, options.log_file));
+      !done)
     return "cannot open the log: " + done.error().code.message();
   std::string problem;
   snapshot_ = make_snapshot(initial_, problem);

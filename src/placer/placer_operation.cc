@@ -32,7 +32,8 @@ asio::awaitable<void> Placer::handle_reload_signals() {
     const auto [ec, signal] = co_await reload_signals_.async_wait(kAwait);
     if (ec) co_return;
     if (signal == SIGUSR1) {
-      (void)log::reopen();
+      if (const auto done = log::reopen(); !done)
+        log::error("the log cannot be opened anew", {{"reason", done.error().code.message()}});
       if (shared_.access_log != nullptr) (void)shared_.access_log->open();
     } else if (!shutting_down_) {
       reload();
@@ -120,7 +121,11 @@ void Placer::reload_now() {
   }
   snapshot_ = std::move(made);
   const auto& options = snapshot_->options();
-  (void)log::configure(log::settings_of(options.log_level, options.log_format));
+  if (const auto done =
+          log::configure(log::settings_of(options.log_level, options.log_format, options.log_file));
+      !done)
+    log::error("the log stays where it was",
+               {{"file", options.log_file}, {"reason", done.error().code.message()}});
   const std::string& profile_path = snapshot_->options().profile_path;
   if (profile_path.empty()) {
     reader_ = nullptr;
@@ -194,6 +199,7 @@ asio::awaitable<void> Placer::decide() {
     look_at_calibration();
     publish();
     notifier_.status(status_line());
+    log::settle_repeats();
   }
 }
 

@@ -275,10 +275,10 @@ class Reception {
     if (refusal == nullptr) return;
     metrics_.count(telemetry::metric::logins_total, label_of(identity_.method),
                    telemetry::LoginResult::Refused);
-    log::info("login refused", {{"peer", net::to_string(origin_.address)},
-                                {"listener", listener_},
-                                {"sqlstate", refusal->sqlstate},
-                                {"reason", refusal->message}});
+    log::info_limited("login refused", {{"peer", net::to_string(origin_.address)},
+                                        {"listener", listener_},
+                                        {"sqlstate", refusal->sqlstate},
+                                        {"reason", refusal->message}});
     // The password may have been changed since the server was asked.
     if (refusal->sqlstate == "28P01" && snapshot_->uses_auth_query() &&
         !snapshot_->secrets.contains(login_.startup().user))

@@ -49,7 +49,9 @@ Router::~Router() = default;
 
 std::optional<std::string> Router::open() {
   const config::Options& options = initial_->options;
-  if (const auto done = log::configure(log::settings_of(options.log_level, options.log_format)); !done)
+  if (const auto done =
+          log::configure(log::settings_of(options.log_level, options.log_format, options.log_file));
+      !done)
     return "cannot open the log: " + done.error().code.message();
   // From here on they wait for run(): whoever finds us listening may send one.
   for (const int signal : {SIGHUP, SIGUSR1, SIGUSR2})

@@ -39,7 +39,8 @@ asio::awaitable<void> Router::handle_reload_signals() {
         co_await reload_signals_.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
     if (ec) co_return;
     if (signal == SIGUSR1) {
-      (void)log::reopen();
+      if (const auto done = log::reopen(); !done)
+        log::error("the log cannot be opened anew", {{"reason", done.error().code.message()}});
     } else if (signal == SIGUSR2) {
       start_successor();
     } else if (!shared_->shutting_down.load()) {
@@ -124,6 +125,7 @@ asio::awaitable<void> Router::sweep() {
     look_at_routes();
     look_at_stats();
     notifier_.status(status_line());
+    log::settle_repeats();
   }
 }
 
@@ -229,7 +231,11 @@ void Router::apply(std::shared_ptr<const config::Config> effective, Materials ma
   telemetry_->set_names(names_.update(*effective, *admission_));
   const SnapshotPtr made = make_snapshot(effective, std::move(materials), *admission_, names_, mock_secret_);
   const auto& options = made->options();
-  (void)log::configure(log::settings_of(options.log_level, options.log_format));
+  if (const auto done =
+          log::configure(log::settings_of(options.log_level, options.log_format, options.log_file));
+      !done)
+    log::error("the log stays where it was",
+               {{"file", options.log_file}, {"reason", done.error().code.message()}});
   std::vector<cluster::MonitoredServer> servers = monitored_servers(*made, *file_config_, topology_);
   hold_back(servers);
   {

@@ -159,9 +159,13 @@ asio::awaitable<std::optional<ErrorFields>> Session::place(ClientIdentity& ident
   if (const auto limit = worker_.shared().admission.enter(tag_)) {
     reject(reason_of_limit(*limit));
     const std::string named = as_configured(*limit, *snapshot_->config, tag_.database);
-    log::warning(
-        "session refused",
-        {{"session", id().value()}, {"limit", named}, {"user", tag_.user}, {"database", tag_.database}});
+    log::warning("session refused", {{"session", id().value()},
+                                     {"limit", named},
+                                     {"user", tag_.user},
+                                     {"database", tag_.database},
+                                     {"class", snapshot_->class_name(tag_.priority)},
+                                     {"host", tag_.host},
+                                     {"peer", net::to_string(peer_)}});
     co_return limit_reached(named);
   }
   entered_ = true;
@@ -338,8 +342,8 @@ void Session::begin_accounting(telemetry::DatabaseLabel database) {
     metrics.count(metric::server_assignments_total, database);
   }
   metrics.count(metric::client_logins_total, database);
-  metrics.record(metric::session_start_seconds, std::chrono::system_clock::now() - connected_at_,
-                 tag_.priority);
+  start_ = std::chrono::system_clock::now() - connected_at_;
+  metrics.record(metric::session_start_seconds, start_, tag_.priority);
 }
 
 void Session::end_accounting(RelayEnd end) {
@@ -379,6 +383,9 @@ void Session::log_begin() {
                                {"host", tag_.host},
                                {"peer", net::to_string(peer_)},
                                {"server", server_name()},
+                               {"application_name", application_name_},
+                               {"tls", client_.tls() != nullptr},
+                               {"start_seconds", start_},
                                {"outcome", on_replica()    ? policy::outcome_name(granted_->outcome)
                                            : transactions_ ? "transactions"
                                                            : "primary"}});

@@ -163,6 +163,7 @@ class Session final : private TransactionSession::Owner {
   int cancels_in_flight_ = 0;
   std::uint32_t acknowledged_ = 0;  // as of the last take_round_trip()
   admin::WallTime connected_at_;
+  std::chrono::system_clock::duration start_{0};  // from there until it had its server
 };
 
 }  // namespace sluice::router

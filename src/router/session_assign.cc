@@ -162,6 +162,7 @@ asio::awaitable<std::optional<ErrorFields>> Session::take_slot(ClientIdentity& i
     if (refusal) co_return refusal;
   }
   worker_.metrics().record(metric::wait_seconds, granted_->waited, tag_.priority);
+  meter_.waited(granted_->waited);
   co_return std::nullopt;
 }
 

@@ -137,16 +137,26 @@ bool Session::close_needed() const {
 
 void Session::log_end(RelayEnd end) {
   if (!snapshot_->options().log_disconnections) return;
-  const std::chrono::duration<double> lifetime = std::chrono::system_clock::now() - connected_at_;
+  meter_.flush();
+  const SessionMeter::Totals& totals = meter_.totals();
   log::info("session closed",
             {{"session", id().value()},
              {"user", tag_.user},
              {"database", tag_.database},
              {"class", snapshot_->class_name(tag_.priority)},
+             {"host", tag_.host},
+             {"peer", net::to_string(peer_)},
              {"server", server_name()},
              {"reason", stop_reason_ ? std::string_view(stop_reason_->message) : reason_of(end)},
-             {"queries", meter_.queries()},
-             {"seconds", lifetime.count()}});
+             {"transactions", totals.transactions},
+             {"queries", totals.queries},
+             {"errors", totals.errors},
+             {"bytes_in", totals.client_bytes},
+             {"bytes_out", totals.server_bytes},
+             {"start_seconds", start_},
+             {"wait_seconds", totals.waiting},
+             {"service_seconds", totals.service},
+             {"seconds", std::chrono::system_clock::now() - connected_at_}});
 }
 
 }  // namespace sluice::router

@@ -33,6 +33,15 @@ class SessionMeter {
     trace_.emplace(collector, origin, memory);
   }
 
+  // What the session came to, for its last line in the log.
+  struct Totals {
+    std::uint64_t queries = 0, transactions = 0, errors = 0;
+    std::uint64_t client_bytes = 0, server_bytes = 0;  // as of the last flush()
+    std::chrono::nanoseconds service{0};               // the server worked
+    std::chrono::nanoseconds waiting{0};               // until there was one, all times together
+  };
+
+  void waited(std::chrono::nanoseconds time) noexcept { totals_.waiting += time; }
   void client_sent(std::size_t bytes) noexcept { from_client_ += bytes; }
   void server_sent(std::size_t bytes) noexcept { from_server_ += bytes; }
   void flush() noexcept;
@@ -42,7 +51,8 @@ class SessionMeter {
     metrics_.record(telemetry::metric::response_seconds, service, priority_, pool_);
     metrics_.count(telemetry::metric::queries_total, database_);
     metrics_.add(telemetry::metric::query_seconds_total, service, database_);
-    ++queries_;
+    ++totals_.queries;
+    totals_.service += service;
   }
   void on_error(const protocol::ErrorClass& error) noexcept;
   void on_ready(const protocol::SessionTracker::Ready& ready) {
@@ -52,11 +62,12 @@ class SessionMeter {
     if (trace_) trace_->calls.on_piece(type, piece, complete, now);
   }
   void on_transaction_end(std::chrono::nanoseconds lasted) noexcept {
+    ++totals_.transactions;
     metrics_.count(telemetry::metric::transactions_total, database_);
     metrics_.add(telemetry::metric::transaction_seconds_total, lasted, database_);
   }
 
-  std::uint64_t queries() const noexcept { return queries_; }
+  const Totals& totals() const noexcept { return totals_; }
 
  private:
   telemetry::ThreadMetrics& metrics_;
@@ -66,7 +77,7 @@ class SessionMeter {
   telemetry::DatabaseLabel database_;
   std::uint64_t from_client_ = 0;  // not handed on yet
   std::uint64_t from_server_ = 0;
-  std::uint64_t queries_ = 0;
+  Totals totals_;
   std::optional<SessionTrace> trace_;
 };
 

@@ -158,6 +158,7 @@ void TransactionSession::begin(PooledServer& server, Clock::time_point now) {
   metrics.change(metric::sessions, 1, tag_.priority, label());
   metrics.record(metric::wait_seconds, now - asked_at_, tag_.priority);
   metrics.add(metric::wait_seconds_total, now - asked_at_, database_);
+  if (meter_ != nullptr) meter_->waited(now - asked_at_);
 }
 
 void TransactionSession::end_slot() {

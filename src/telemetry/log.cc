@@ -1,11 +1,13 @@
 #include "telemetry/log.h"
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include <spdlog/pattern_formatter.h>
@@ -76,11 +78,11 @@ class Logger {
   bool enabled(Level level) const noexcept { return level >= level_.load(std::memory_order_relaxed); }
 
   void write(Level level, std::string_view event, std::span<const Field> fields) {
-    if (level < Level::Warning) {
-      logger_.log(to_spdlog(level), spdlog::string_view_t(format_fields(
-                                        format_.load(std::memory_order_relaxed), event, fields)));
-      return;
-    }
+    logger_.log(to_spdlog(level),
+                spdlog::string_view_t(format_fields(format_.load(std::memory_order_relaxed), event, fields)));
+  }
+
+  void write_limited(Level level, std::string_view event, std::span<const Field> fields) {
     std::optional<std::uint64_t> left_out;
     {
       const std::lock_guard lock(limiter_mutex_);
@@ -90,8 +92,19 @@ class Logger {
     if (!left_out) return;
     std::vector<Field> all(fields.begin(), fields.end());
     if (*left_out > 0) all.emplace_back("suppressed", *left_out);
-    logger_.log(to_spdlog(level),
-                spdlog::string_view_t(format_fields(format_.load(std::memory_order_relaxed), event, all)));
+    write(level, event, all);
+  }
+
+  void settle_repeats() {
+    std::vector<std::pair<std::string, std::uint64_t>> settled;
+    {
+      const std::lock_guard lock(limiter_mutex_);
+      settled = limiter_.settle(std::chrono::steady_clock::now());
+    }
+    for (const auto& [event, count] : settled) {
+      const std::array fields{Field("of", std::string_view(event)), Field("suppressed", count)};
+      write(Level::Warning, "repeats are over", fields);
+    }
   }
 
   std::uint64_t suppressed() const noexcept { return suppressed_.load(std::memory_order_relaxed); }
@@ -157,7 +170,16 @@ bool enabled(Level level) noexcept {
 }
 
 void write(Level level, std::string_view event, std::initializer_list<Field> fields) {
+  if (level >= Level::Warning) return write_limited(level, event, fields);
   logger().write(level, event, std::span<const Field>(fields.begin(), fields.size()));
+}
+
+void write_limited(Level level, std::string_view event, std::initializer_list<Field> fields) {
+  logger().write_limited(level, event, std::span<const Field>(fields.begin(), fields.size()));
+}
+
+void settle_repeats() {
+  logger().settle_repeats();
 }
 
 std::uint64_t suppressed_lines() noexcept {

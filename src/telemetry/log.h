@@ -30,6 +30,8 @@ Result<void> reopen();
 
 bool enabled(Level level) noexcept;
 void write(Level level, std::string_view event, std::initializer_list<Field> fields);
+// With the limit that warnings and errors have.
+void write_limited(Level level, std::string_view event, std::initializer_list<Field> fields);
 
 inline void debug(std::string_view event, std::initializer_list<Field> fields = {}) {
   if (enabled(Level::Debug)) write(Level::Debug, event, fields);
@@ -37,8 +39,12 @@ inline void debug(std::string_view event, std::initializer_list<Field> fields = 
 inline void info(std::string_view event, std::initializer_list<Field> fields = {}) {
   if (enabled(Level::Info)) write(Level::Info, event, fields);
 }
+// What strangers can cause as often as they like.
+inline void info_limited(std::string_view event, std::initializer_list<Field> fields = {}) {
+  if (enabled(Level::Info)) write_limited(Level::Info, event, fields);
+}
 // Warnings and errors of one event are limited (see LineLimiter): the next line that is written says how many
-// were left out.
+// were left out (`suppressed`), or settle_repeats() does.
 inline void warning(std::string_view event, std::initializer_list<Field> fields = {}) {
   if (enabled(Level::Warning)) write(Level::Warning, event, fields);
 }
@@ -46,6 +52,8 @@ inline void error(std::string_view event, std::initializer_list<Field> fields = 
   if (enabled(Level::Error)) write(Level::Error, event, fields);
 }
 
+// A line for each event that was limited and is over; to be called about once a second.
+void settle_repeats();
 // Lines left out since the start.
 std::uint64_t suppressed_lines() noexcept;
 

@@ -6,7 +6,7 @@ Format format_of(config::LogFormat format) noexcept {
   return format == config::LogFormat::Json ? Format::Json : Format::KeyValue;
 }
 
-Settings settings_of(config::LogLevel level, config::LogFormat format) {
+Settings settings_of(config::LogLevel level, config::LogFormat format, const std::string& file) {
   Settings settings;
   switch (level) {
     case config::LogLevel::Debug:
@@ -23,6 +23,7 @@ Settings settings_of(config::LogLevel level, config::LogFormat format) {
       break;
   }
   settings.format = format_of(format);
+  settings.file = file;
   return settings;
 }
 

@@ -98,7 +98,7 @@ absent /etc/systemd/system/sluice.service   # a mask from the removal
 step "purge"
 inside dpkg -P sluice >"$packages/purge.log" 2>&1 || { cat "$packages/purge.log"; die "purge"; }
 expect "purge complained: $(cat "$packages/purge.log")" [ -z "$(grep -i 'warning\|not empty' "$packages/purge.log")" ]
-absent /etc/sluice /usr/share/doc/sluice /var/log/sluice-placer
+absent /etc/sluice /etc/logrotate.d/sluice /usr/share/doc/sluice /var/log/sluice /var/log/sluice-placer
 expect "the user is left" [ -z "$(inside getent passwd sluice)$(inside getent group sluice)" ]
 inside apt-get -y -qq autoremove --purge >/dev/null 2>&1
 left=$(inside find / -xdev -path /proc -prune -o -path /tmp -prune -o -path /var -prune -o -iname '*sluice*' -print)

@@ -1,7 +1,11 @@
 """The units: what systemd thinks of them, and that what the program needs is allowed."""
 
+import re
+
 import pytest
 
+from promql import ROOT
+from tools import run_tool
 from units import UNITS, allowed_calls, analyze, calls_of, unit_text
 
 
@@ -44,6 +48,23 @@ def test_systemd_is_told_how_the_service_is(units, unit):
     lines = (units / f"{unit}.service").read_text(encoding="utf-8").splitlines()
     for wanted in ("Type=notify", "NotifyAccess=main", "WatchdogSec=30s", "Restart=on-failure", "ExecReload=/bin/kill -HUP $MAINPID"):
         assert wanted in lines, wanted
+
+
+def test_logs_are_where_the_units_may_write_and_their_rotation_is_understood(units, tmp_path):
+    text = (ROOT / "deploy/debian/sluice.logrotate").read_text(encoding="utf-8")
+    for unit in UNITS:
+        lines = (units / f"{unit}.service").read_text(encoding="utf-8").splitlines()
+        assert f"LogsDirectory={unit}" in lines and f"/var/log/{unit}/*.log" in text and f"{unit}.service" in text
+    # As whoever runs this, on files that are here.
+    log = tmp_path / "sluice.log"
+    log.write_text("line\n", encoding="utf-8")
+    text = re.sub(r"^/var/log.*\{", f"{log} {{", text, flags=re.M)
+    text = re.sub(r"^\s+(su|create) .*\n", "", text, flags=re.M).replace("systemctl kill", "true")
+    (tmp_path / "rotate").write_text(text, encoding="utf-8")
+    (tmp_path / "rotate").chmod(0o644)
+    done = run_tool("logrotate", "logrotate", "--force", "--state", str(tmp_path / "state"), str(tmp_path / "rotate"))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "sluice.log.1").read_text(encoding="utf-8") == "line\n" and not log.exists()
 
 
 def test_the_router_can_be_followed_by_another(units):

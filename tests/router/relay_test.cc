@@ -21,7 +21,7 @@ TEST_P(RelayOf, CarriesMessagesBothWays) {
     send_now(server(), answer("SELECT 1"));
     EXPECT_EQ(receive_now(client(), answer("SELECT 1").size()), answer("SELECT 1"));
   }
-  EXPECT_EQ(meter.queries(), 3U);
+  EXPECT_EQ(meter.totals().queries, 3U);
 }
 
 TEST_P(RelayOf, CarriesLargeMessagesBothWaysAtOnce) {

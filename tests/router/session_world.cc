@@ -61,7 +61,8 @@ SessionWorld::SessionWorld(std::string_view more_configuration, std::uint64_t se
   std::string problem;
   auto materials = load_materials(*config, mock_secret_, problem);
   SLUICE_ASSERT(materials.has_value());
-  (void)log::configure(log::settings_of(config->options.log_level, config->options.log_format));
+  (void)log::configure(
+      log::settings_of(config->options.log_level, config->options.log_format, config->options.log_file));
   admission_ = std::make_unique<Admission>(config::pool_config(*config), admission_limits(config));
   registry_ = std::make_unique<telemetry::Registry>(names_.update(*config, *admission_));
   const SnapshotPtr snapshot =

@@ -78,6 +78,19 @@ TEST(LineLimiter, LetsABurstThroughAndThenOnePerInterval) {
   EXPECT_EQ(limiter.suppressed(), 3U);
 }
 
+TEST(LineLimiter, SettlesAnEventThatIsOverOnceAndCountsWhatWasLeftOut) {
+  LineLimiter limiter;
+  const LineLimiter::TimePoint start{};
+  for (int i = 0; i < LineLimiter::kBurst + 7; ++i)
+    (void)limiter.admit("server down", start);
+  (void)limiter.admit("quiet", start);
+  EXPECT_TRUE(limiter.settle(start + LineLimiter::kSilence - LineLimiter::kRefill).empty());
+  using Settled = std::vector<std::pair<std::string, std::uint64_t>>;
+  EXPECT_EQ(limiter.settle(start + LineLimiter::kSilence), (Settled{{"server down", 7}}));
+  EXPECT_TRUE(limiter.settle(start + 2 * LineLimiter::kSilence).empty());
+  EXPECT_EQ(limiter.admit("server down", start + 2 * LineLimiter::kSilence), 0U) << "they were told already";
+}
+
 TEST(LineLimiter, RemembersABoundedNumberOfEvents) {
   LineLimiter limiter;
   const LineLimiter::TimePoint start{};
@@ -116,6 +129,25 @@ TEST_F(LogFile, HoldsOneLinePerEventAboveTheLevel) {
       << lines;
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 1);
   EXPECT_EQ(lines.find("time=20"), 0U);
+}
+
+TEST_F(LogFile, HoldsABurstOfWhatStrangersCauseAndOfInfoAll) {
+  ASSERT_TRUE(configure({Level::Info, Format::KeyValue, path_}).has_value());
+  for (int i = 0; i < 3 * LineLimiter::kBurst; ++i) {
+    info_limited("login refused here");
+    info("session opened");
+  }
+  const std::string lines = read(path_);
+  const auto count = [&](const std::string& text) {
+    std::ptrdiff_t found = 0;
+    for (std::size_t at = lines.find(text); at != lines.npos; at = lines.find(text, at + 1))
+      ++found;
+    return found;
+  };
+  EXPECT_EQ(count("session opened"), 3 * LineLimiter::kBurst);
+  EXPECT_GE(count("login refused here"), LineLimiter::kBurst);
+  EXPECT_LT(count("login refused here"), 2 * LineLimiter::kBurst);
+  EXPECT_GT(suppressed_lines(), 0U);
 }
 
 TEST_F(LogFile, IsOpenedAnewAfterRotation) {
