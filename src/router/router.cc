@@ -94,7 +94,7 @@ std::optional<std::string> Router::open() {
     if (!predecessor) return problem;
     if (*predecessor) predecessor_.emplace(std::move(**predecessor));
   }
-  if (predecessor_) shared_->predecessor_cancels = predecessor_->cancel_path();
+  if (predecessor_) shared_->predecessor_cancels = predecessor_->cancel_paths();
   const Worker* first = nullptr;
   for (const auto& worker : shared_->workers) {
     if (!worker->listen(first, predecessor_ ? &predecessor_->clients() : nullptr, problem)) return problem;

@@ -197,6 +197,7 @@ class Router {
   std::unique_ptr<service::TakeoverPoint> takeover_point_;
   bool handed_over_ = false;  // a successor serves; only the sessions that are here go on
   bool lingering_ = false;    // handed over, and not told to end since
+  bool end_signalled_ = false;
   std::chrono::steady_clock::time_point drain_until_{};
   admin::ShutdownMode shutdown_mode_ = admin::ShutdownMode::WaitForClients;
   bool stopped_ = false;

@@ -56,7 +56,8 @@ asio::awaitable<void> Router::handle_end_signals() {
         co_await end_signals_.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
     if (ec) co_return;
     // The second one is meant: whoever sends it does not want to wait.
-    const bool at_once = signal == SIGQUIT || (shared_->shutting_down.load() && !lingering_);
+    const bool again = std::exchange(end_signalled_, true);
+    const bool at_once = signal == SIGQUIT || again || (shared_->shutting_down.load() && !lingering_);
     request_shutdown(at_once ? admin::ShutdownMode::Immediate : admin::ShutdownMode::WaitForClients);
   }
 }

@@ -71,7 +71,7 @@ void Router::begin_succession() {
     log::info("took over", {{"path", succession_.path}});
   }
   takeover_point_ = std::make_unique<service::TakeoverPoint>(
-      control_.get_executor(), succession_.path, cancel_path(succession_.path),
+      control_.get_executor(), succession_.path,
       service::TakeoverPoint::Callbacks{[this] { return sockets_for_successor(); },
                                         [this](pid_t successor) { handed_over(successor); }});
   std::string problem;
@@ -104,6 +104,10 @@ service::TakeoverPoint::Sockets Router::sockets_for_successor() const {
     sockets.clients.insert(sockets.clients.end(), all.begin(), all.end());
   }
   if (http_) sockets.admin = http_->descriptors();
+  sockets.cancel_paths.push_back(cancel_path(succession_.path));
+  // A process that has ended has removed its own.
+  for (const std::string& path : shared_->predecessor_cancels)
+    if (::access(path.c_str(), F_OK) == 0) sockets.cancel_paths.push_back(path);
   return sockets;
 }
 

@@ -135,10 +135,17 @@ asio::awaitable<void> Session::deliver(protocol::CancelRequest request) {
   std::function<asio::awaitable<Result<bool>>()> task = [&owner, request] { return owner.cancel(request); };
   const Result<bool> found =
       co_await pgclient::call_on<bool>(owner.context().get_executor(), std::move(task));
-  std::string predecessor = worker_.shared().predecessor_cancels;
-  if (predecessor.empty() || (found && *found)) co_return;
-  const auto passed = co_await pass_cancel_on(std::move(predecessor), std::move(request),
-                                              snapshot_->options().cancel_wait_timeout);
+  // Whose it is, only its process knows: each is asked, and asks nobody else, lest one is cancelled twice.
+  const std::vector<std::string>& predecessors = worker_.shared().predecessor_cancels;
+  if (predecessors.empty() || listener_ == Worker::kBehind || (found && *found)) co_return;
+  bool passed = false;
+  for (const std::string& path : predecessors) {
+    std::string target = path;
+    protocol::CancelRequest copy = request;
+    const auto done =
+        co_await pass_cancel_on(std::move(target), std::move(copy), snapshot_->options().cancel_wait_timeout);
+    passed = passed || done.has_value();
+  }
   worker_.metrics().count(metric::cancels_total,
                           passed ? telemetry::CancelResult::Forwarded : telemetry::CancelResult::UnknownKey);
 }

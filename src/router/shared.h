@@ -39,7 +39,8 @@ struct Shared {
   ClientLegs client_legs;
   DatabaseGates gates;
   std::vector<std::unique_ptr<Worker>> workers;
-  std::string predecessor_cancels;  // where a process takes cancels of sessions that are not ours; may be ""
+  // Where processes that were taken over from take cancels of the sessions that they keep.
+  std::vector<std::string> predecessor_cancels;
   std::function<void(ServerId, std::string reason)> server_failed;  // a passive mark for the health checks
   CallCollector::Deliver calls_finished;                            // to the table of traces
 

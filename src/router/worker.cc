@@ -177,7 +177,7 @@ void Worker::accept_at(std::string path) {
       return;
     }
     behind_.emplace(std::move(opened->front()));
-    tasks_.spawn("accept", accept_from(path, *behind_));
+    tasks_.spawn("accept", accept_from(std::string(kBehind), *behind_));
   });
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -59,6 +60,8 @@ class Worker {
   // Also serves those who come by a Unix socket made at `path`, for its owner alone: cancel requests that
   // reached a successor.
   void accept_at(std::string path);
+  // Such a client's listener; no name that a configuration can give.
+  static constexpr std::string_view kBehind = "(behind)";
   void replace_snapshot(SnapshotPtr snapshot, telemetry::Extents extents);
   void stop_accepting();
   // Lets sessions look again at the gate of their database.

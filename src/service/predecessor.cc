@@ -25,7 +25,7 @@ Predecessor::Predecessor(Predecessor&& other) noexcept
     : socket_(std::exchange(other.socket_, -1)),
       clients_(std::move(other.clients_)),
       admin_(std::move(other.admin_)),
-      cancel_path_(std::move(other.cancel_path_)) {}
+      cancel_paths_(std::move(other.cancel_paths_)) {}
 
 Predecessor::~Predecessor() {
   if (socket_ >= 0) ::close(socket_);
@@ -69,10 +69,14 @@ Result<void> Predecessor::receive(std::string& problem) {
   for (std::size_t count = 0; count < kPacketsMax; ++count) {
     const Result<Packet> packet = receive_packet(socket_);
     if (!packet) return packet.error();
-    if (packet->text.starts_with(kEndOfSockets)) {
+    if (packet->text == kEndOfSockets) {
       close_all(packet->descriptors);
-      cancel_path_ = packet->text.substr(kEndOfSockets.size());
       return {};
+    }
+    if (packet->text.starts_with(kCancelPath)) {
+      close_all(packet->descriptors);
+      cancel_paths_.push_back(packet->text.substr(kCancelPath.size()));
+      continue;
     }
     if (packet->text.starts_with(kRefused)) {
       close_all(packet->descriptors);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "net/inherited_sockets.h"
@@ -26,8 +27,8 @@ class Predecessor {
 
   net::InheritedSockets& clients() noexcept { return clients_; }
   net::InheritedSockets& admin() noexcept { return admin_; }
-  // A Unix socket at which it takes CancelRequests for the sessions that it keeps.
-  const std::string& cancel_path() const noexcept { return cancel_path_; }
+  // Unix sockets at which it, and those before it, take CancelRequests for the sessions that they keep.
+  const std::vector<std::string>& cancel_paths() const noexcept { return cancel_paths_; }
 
   // We accept connections: it shall stop. Returns when it has, and has left `path` to us.
   Result<void> serving();
@@ -38,7 +39,7 @@ class Predecessor {
 
   int socket_;
   net::InheritedSockets clients_, admin_;
-  std::string cancel_path_;
+  std::vector<std::string> cancel_paths_;
 };
 
 }  // namespace sluice::service

@@ -16,7 +16,10 @@
 //   "takeover 1"            ->
 //                           <-      "clients", "admin": at most kDescriptorsMax listening sockets each,
 //                           repeated
-//                           <-      "end PATH": where cancel requests for the sessions that stay are taken
+//                           <-      "cancels PATH": where cancel requests for sessions that stay are taken,
+//                           there
+//                                   and in processes that were taken over from before; repeated
+//                           <-      "end"
 //                           <-      or "refused REASON" in place of all that
 //   "serving"               ->      stops accepting
 //                           <-      "released"
@@ -27,7 +30,8 @@ namespace sluice::service {
 inline constexpr std::string_view kTakeoverRequest = "takeover 1";
 inline constexpr std::string_view kClientSockets = "clients";
 inline constexpr std::string_view kAdminSockets = "admin";
-inline constexpr std::string_view kEndOfSockets = "end ";
+inline constexpr std::string_view kCancelPath = "cancels ";
+inline constexpr std::string_view kEndOfSockets = "end";
 inline constexpr std::string_view kRefused = "refused ";
 inline constexpr std::string_view kServing = "serving";
 inline constexpr std::string_view kReleased = "released";

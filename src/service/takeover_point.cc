@@ -31,11 +31,9 @@ pid_t process_behind(int socket) {
 
 }  // namespace
 
-TakeoverPoint::TakeoverPoint(asio::any_io_executor executor, std::string path, std::string cancel_path,
-                             Callbacks callbacks)
+TakeoverPoint::TakeoverPoint(asio::any_io_executor executor, std::string path, Callbacks callbacks)
     : executor_(std::move(executor)),
       path_(std::move(path)),
-      cancel_path_(std::move(cancel_path)),
       callbacks_(std::move(callbacks)),
       acceptor_(executor_),
       pause_(executor_),
@@ -147,7 +145,9 @@ asio::awaitable<bool> TakeoverPoint::send_sockets(Socket& socket) {
   };
   add(kClientSockets, sockets.clients);
   add(kAdminSockets, sockets.admin);
-  packets.emplace_back(std::string(kEndOfSockets) + cancel_path_, std::vector<int>());
+  for (const std::string& path : sockets.cancel_paths)
+    packets.emplace_back(std::string(kCancelPath) + path, std::vector<int>());
+  packets.emplace_back(kEndOfSockets, std::vector<int>());
   for (const auto& [text, descriptors] : packets) {
     for (;;) {
       const Result<void> sent = send_packet(socket.native_handle(), text, descriptors);

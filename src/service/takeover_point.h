@@ -29,7 +29,8 @@ class TakeoverPoint {
 
   struct Sockets {
     std::vector<int> clients, admin;  // listening; they stay this process's own as well
-    std::string refusal;              // why there are none, in a few words; empty: there are
+    std::vector<std::string> cancel_paths{};
+    std::string refusal{};  // why there are none, in a few words; empty: there are
   };
   struct Callbacks {
     std::function<Sockets()> sockets;
@@ -38,8 +39,7 @@ class TakeoverPoint {
     std::function<void(pid_t)> taken;
   };
 
-  TakeoverPoint(asio::any_io_executor executor, std::string path, std::string cancel_path,
-                Callbacks callbacks);
+  TakeoverPoint(asio::any_io_executor executor, std::string path, Callbacks callbacks);
   TakeoverPoint(const TakeoverPoint&) = delete;
   TakeoverPoint& operator=(const TakeoverPoint&) = delete;
 
@@ -58,7 +58,7 @@ class TakeoverPoint {
   void close();
 
   asio::any_io_executor executor_;
-  const std::string path_, cancel_path_;
+  const std::string path_;
   const Callbacks callbacks_;
   asio::basic_socket_acceptor<Protocol> acceptor_;
   asio::steady_timer pause_;

@@ -96,7 +96,7 @@ class TakeoverTest : public testing::Test {
 
   void start(TakeoverPoint::Sockets sockets) {
     point_ = std::make_unique<TakeoverPoint>(
-        io_.get_executor(), path_, "/run/cancels",
+        io_.get_executor(), path_,
         TakeoverPoint::Callbacks{[sockets = std::move(sockets)] { return sockets; },
                                  [this](pid_t by) { taken_by_.push_back(by); }});
     std::string problem;
@@ -129,9 +129,9 @@ class TakeoverTest : public testing::Test {
 
 TEST_F(TakeoverTest, TheSuccessorHasTheSocketsAndTheOldProcessIsTold) {
   const ListeningSocket client, admin;
-  start({{client.get()}, {admin.get()}, ""});
+  start({{client.get()}, {admin.get()}, {"/run/newer", "/run/older"}});
   Predecessor predecessor = take();
-  EXPECT_EQ(predecessor.cancel_path(), "/run/cancels");
+  EXPECT_EQ(predecessor.cancel_paths(), (std::vector<std::string>{"/run/newer", "/run/older"}));
   EXPECT_TRUE(predecessor.clients().has(client.where()));
   EXPECT_FALSE(predecessor.clients().has(admin.where()));
   EXPECT_TRUE(predecessor.admin().has(admin.where()));
@@ -154,7 +154,7 @@ TEST_F(TakeoverTest, MoreSocketsThanOnePacketHoldsAllArrive) {
 
 TEST_F(TakeoverTest, ASuccessorThatEndsBeforeItServesChangesNothing) {
   const ListeningSocket socket;
-  start({{socket.get()}, {}, ""});
+  start({{socket.get()}, {}});
   { const Predecessor ends = take(); }
   Predecessor second = take();
   EXPECT_TRUE(taken_by_.empty());
@@ -162,7 +162,7 @@ TEST_F(TakeoverTest, ASuccessorThatEndsBeforeItServesChangesNothing) {
 }
 
 TEST_F(TakeoverTest, ARefusalIsToldToTheSuccessorAndTheNextOneMayTry) {
-  start({{}, {}, "a database is paused"});
+  start({{}, {}, {}, "a database is paused"});
   for (int round = 0; round < 2; ++round) {
     std::string problem;
     EXPECT_FALSE(Predecessor::at(path_, problem));
@@ -172,7 +172,7 @@ TEST_F(TakeoverTest, ARefusalIsToldToTheSuccessorAndTheNextOneMayTry) {
 
 TEST_F(TakeoverTest, WhoDoesNotSpeakTheLanguageGetsNothing) {
   const ListeningSocket socket;
-  start({{socket.get()}, {}, ""});
+  start({{socket.get()}, {}});
   for (const std::string_view words : {"", "takeover 2", "serving"}) {
     const int fd = dial();
     if (words.empty()) {
