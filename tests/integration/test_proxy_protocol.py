@@ -275,16 +275,36 @@ def telling(cluster):
 def test_servers_are_told_the_clients_address(proxied, telling, cluster, pool_mode):
     router = proxied(
         server_proxy_protocol="v2",
+        threads=1,  # each has its own pool in transaction mode
         pool_mode=pool_mode,
         primary={"name": "primary", "host": "127.0.0.1", "port": telling.port, "control_port": cluster.primary.port},
     )
     with session(router, v2("198.51.100.7", 4711)) as client:
         assert client.value("select 1") == "1"
-        assert len(telling.headers) == 1
-        told = telling.headers[0]
         # Where the client's proxy has connected to is the router itself.
         own = socket.inet_aton("127.0.0.1") + struct.pack("!H", 4711) + struct.pack("!H", router.behind.port)
-        assert told == SIGNATURE + b"\x21\x11\0\x0c" + socket.inet_aton("198.51.100.7") + own
+        assert telling.headers == [SIGNATURE + b"\x21\x11\0\x0c" + socket.inet_aton("198.51.100.7") + own]
+        client.terminate()
+    wait_until(lambda: not rows(router), what="the client to be gone")
+    if pool_mode == "transaction":  # where the connection that is left is at hand at once
+        with session(router, v2("198.51.100.7", 4712)) as client:
+            assert client.value("select 1") == "1"
+        assert len(telling.headers) == 1, "a client from there has it"
+    known = len(telling.headers)
+    with session(router, v2("198.51.100.8", 4711)) as client:
+        assert client.value("select 1") == "1"
+    assert len(telling.headers) == known + 1, "a client from elsewhere has not"
+    assert socket.inet_aton("198.51.100.8") in telling.headers[-1]
+
+
+@pytest.mark.parametrize("pool_mode", ["session", "transaction"])
+def test_a_cancel_is_the_routers_own_connection(proxied, telling, cluster, pool_mode):
+    router = proxied(
+        server_proxy_protocol="v2",
+        pool_mode=pool_mode,
+        primary={"name": "primary", "host": "127.0.0.1", "port": telling.port, "control_port": cluster.primary.port},
+    )
+    with session(router, v2()) as client:
         client.send(m.Q("select pg_sleep(20)"))
 
         def cancelled():
@@ -293,23 +313,8 @@ def test_servers_are_told_the_clients_address(proxied, telling, cluster, pool_mo
             return not client.silent(0.2)
 
         wait_until(cancelled, what="the cancel to arrive")
-        client.read_until("Z")
-        assert SIGNATURE + b"\x20\0\0\0" in telling.headers, "a cancel is the router's own"
-        client.terminate()
-    known = len(telling.headers)
-    # Another client from there takes the connection that is left; one from elsewhere does not.
-    wait_until(lambda: not rows(router), what="the client to be gone")
-
-    def again():
-        with session(router, v2("198.51.100.7", 4712)) as client:
-            return client.value("select 1") == "1" and len(telling.headers) == known
-
-    if pool_mode == "transaction":
-        assert again()
-    with session(router, v2("198.51.100.8", 4711)) as client:
-        assert client.value("select 1") == "1"
-    assert len(telling.headers) > known
-    assert socket.inet_aton("198.51.100.8") in telling.headers[-1]
+        assert m.sqlstate(next(x for x in client.read_until("Z") if x.kind == "E")) == "57014"
+    assert SIGNATURE + b"\x20\0\0\0" in telling.headers
 
 
 def test_servers_are_told_in_version_one_too(proxied, telling, cluster):
