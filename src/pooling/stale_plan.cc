@@ -105,7 +105,7 @@ void SessionTranslator::send_again(Pieces& to_server) {
     synced = *type == 'S';
     if (synced)
       push(RequestKind::Sync);
-    else if (*type != 'H')
+    else if (*type != 'H' || *length > 4)
       requests_.push(RequestKind::Plain);
   }
   replay_state_ = synced ? Replay::Unspoilt : Replay::Spoilt;

@@ -174,6 +174,7 @@ bool SessionTranslator::process(const Message& message, Pieces& out) {
   }
   if (type == 'd' || type == 'H') {
     send(message, out);
+    if (type == 'H' && message.body_bytes > 0 && !copy_in_) push_plain();  // refused as an extended message
     return true;
   }
   if (copy_in_) {

@@ -9,6 +9,7 @@ namespace {
 enum class FrontendKind : std::uint8_t {
   Invalid,
   Unanswered,
+  Flush,
   Extended,
   Execute,
   Query,
@@ -19,7 +20,8 @@ enum class FrontendKind : std::uint8_t {
 
 constexpr std::array<FrontendKind, 256> frontend_kinds() {
   std::array<FrontendKind, 256> kinds{};
-  kinds['d'] = kinds['H'] = FrontendKind::Unanswered;
+  kinds['d'] = FrontendKind::Unanswered;
+  kinds['H'] = FrontendKind::Flush;
   kinds['P'] = kinds['B'] = kinds['D'] = kinds['C'] = FrontendKind::Extended;
   kinds['E'] = FrontendKind::Execute;
   kinds['Q'] = FrontendKind::Query;
@@ -40,10 +42,13 @@ bool SessionTracker::frontend_type_valid(char type) noexcept {
   return frontend_kind(type) != FrontendKind::Invalid;
 }
 
-void SessionTracker::on_frontend_message(char type, TimePoint now) {
+void SessionTracker::on_frontend_message(char type, std::uint32_t body_bytes, TimePoint now) {
   switch (frontend_kind(type)) {
     case FrontendKind::Invalid:
     case FrontendKind::Unanswered:
+      return;
+    case FrontendKind::Flush:
+      if (body_bytes > 0 && copy_ != Copy::In) on_request(Request::Extended, now);
       return;
     case FrontendKind::Extended:
       return on_request(Request::Extended, now);

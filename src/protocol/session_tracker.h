@@ -27,6 +27,7 @@ enum class SampleKind { Completed, Failed };
 //         - COPY FROM STDIN reads the client's messages itself and drops Sync and Flush until CopyDone or
 //         CopyFail.
 //           Outside a COPY, CopyData, CopyDone and CopyFail are ignored.
+//         - Flush has no body. One that has is refused as a message of the extended protocol.
 // Doubt:  a COPY FROM STDIN that fails after its CopyInResponse may or may not have read the Syncs sent
 // during it (a
 //         COPY to a view fails before it reads anything). Nothing on the wire tells which at that moment;
@@ -123,7 +124,7 @@ class SessionTracker {
   };
 
   static bool frontend_type_valid(char type) noexcept;
-  void on_frontend_message(char type, TimePoint now);
+  void on_frontend_message(char type, std::uint32_t body_bytes, TimePoint now);
   void on_request(Request request, TimePoint now);
   Effect on_backend_message(char type);
   Effect on_completion(char type);
@@ -179,7 +180,7 @@ SessionTracker::FrontendScan SessionTracker::on_frontend(ByteView bytes, TimePoi
     const ByteView piece = frontend_.take_body(bytes);
     const bool complete = !frontend_.in_body();
     observer.on_piece(frontend_.type(), piece, complete, now);
-    if (complete) on_frontend_message(frontend_.type(), now);
+    if (complete) on_frontend_message(frontend_.type(), frontend_.body_bytes(), now);
   }
   return {given_bytes, FrontendEnd::None};
 }

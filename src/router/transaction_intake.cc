@@ -12,9 +12,15 @@ namespace {
 
 using protocol::HeaderWalker;
 
-// What a server ignores when nothing is going on: the rest of a COPY that failed, and Flush.
+// What a server ignores when nothing is going on: the rest of a COPY that failed, and a proper Flush.
 bool unanswered(char type) noexcept {
   return type == 'd' || type == 'c' || type == 'f' || type == 'H';
+}
+// A Flush that is, or may yet turn out to be, one with a body: the server refuses it.
+bool doubtful_flush(ByteView bytes) noexcept {
+  return bytes.front() == std::byte{'H'} &&
+         (bytes.size() < HeaderWalker::kHeaderBytes || bytes[4] != std::byte{4} || bytes[3] != std::byte{0} ||
+          bytes[2] != std::byte{0} || bytes[1] != std::byte{0});
 }
 bool extended(char type) noexcept {
   return type == 'P' || type == 'B' || type == 'D' || type == 'E' || type == 'C';
@@ -184,7 +190,9 @@ std::size_t TransactionRelay::drop_unserved(ByteView bytes) {
   const std::size_t given = bytes.size();
   while (!bytes.empty()) {
     if (!skipped_.in_body()) {
-      if (skipped_.at_boundary() && !unanswered(std::to_integer<char>(bytes.front()))) break;
+      if (skipped_.at_boundary() &&
+          (!unanswered(std::to_integer<char>(bytes.front())) || doubtful_flush(bytes)))
+        break;
       if (!skipped_.take_header(bytes)) break;
       if (!skipped_.length_valid()) {
         finish(RelayEnd::ServerJudged);  // without a word, as PostgreSQL
@@ -235,7 +243,7 @@ std::size_t TransactionRelay::skip(ByteView bytes) {
     if (skipped_.in_body()) break;
     const char type = skipped_.type();
     const bool ends = type == 'S' || (skip_ == Skip::Request && (type == 'Q' || type == 'F'));
-    if (extended(type)) skip_ = Skip::Sync;
+    if (extended(type) || (type == 'H' && skipped_.body_bytes() > 0)) skip_ = Skip::Sync;
     if (!ends) continue;
     skip_ = Skip::Nothing;
     Bytes ready;

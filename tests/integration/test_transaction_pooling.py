@@ -219,6 +219,18 @@ def test_flush_and_errors_within_a_batch(pooled):
         assert m.kinds(client.read_until("Z")) == "Z"
 
 
+# A Flush has no body; one that has fails as any other message of the extended protocol.
+def test_a_flush_with_a_body_is_refused_as_by_postgresql(pooled, direct):
+    flush = m.message("H", b"body")
+    stream = flush + P("", "select 1") + Q("select 2") + S() + Q("select 3") + P("", "select 4") + flush + S()
+    with direct.session() as right_client, pooled.session() as client:
+        right = [m.summary(x) for x in right_client.run(stream, 3)]
+        for size in (1, 3, 1000):
+            client.send_split(stream, size)
+            assert [m.summary(x) for x in client.read_until("Z", count=3)] == right
+        wait_until(lambda: pooled.metric("sluice_sessions") == 0, 5, "the server to be free")
+
+
 def test_psycopg2_as_applications_use_it(pooled):
     connections = [pooled.connect(autocommit=False) for _ in range(5)]
     for n, connection in enumerate(connections):

@@ -121,6 +121,7 @@ void PgModel::message(char type, ByteView body) {
     case 'C':
       return close(in);
     case 'H':
+      if (!body.empty()) return error("08P01", "invalid message format");
       append(flushed_, output_);
       output_.clear();
       return;

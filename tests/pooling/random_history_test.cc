@@ -58,7 +58,7 @@ class Writer {
     unnamed_ = false;
     for (std::size_t i = 1 + pick(6); i > 0; --i)
       message();
-    if (pick(6) == 0) stream_.flush();
+    if (pick(6) == 0) pick(8) == 0 ? stream_.flush_with_body() : stream_.flush();
     if (pick(8) != 0) stream_.sync();
   }
   void copy() {

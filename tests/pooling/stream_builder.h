@@ -52,6 +52,10 @@ class Stream {
     protocol::append_flush(bytes_);
     return *this;
   }
+  Stream& flush_with_body() {
+    protocol::MessageWriter(bytes_, 'H').string("body");
+    return *this;
+  }
   Stream& sync() {
     protocol::append_sync(bytes_);
     return *this;

@@ -143,6 +143,9 @@ void BackendModel::consume(char type, std::string_view text, bool limited) {
       return statement_ == 's' ? answer('T', "t") : answer('n');
     case 'C':
       return answer('3');
+    case 'H':
+      if (!text.empty()) error("ERROR", "08P01");
+      return;
     case 'E':
       if (portal_ == ' ') return answer('I');
       if (limited && portal_ == 's') {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "protocol/backend_messages.h"
 #include "protocol/frontend_messages.h"
 #include "protocol/session_tracker.h"
 #include "tests/protocol/backend_model.h"
@@ -54,7 +55,7 @@ Bytes encode(const FrontendMessage& message) {
       out[0] = std::byte{'F'};
       break;
     case 'H':
-      append_flush(out);
+      append_message(out, 'H', as_bytes(message.text));  // with a text: refused
       break;
     case 'S':
       append_sync(out);
@@ -114,7 +115,7 @@ class History {
       case 4:
         return copy(pick(2) == 0);
       case 5:
-        return add("SHdcf"[pick(5)]);
+        return pick(6) == 0 ? add('H', "body") : add("SHdcf"[pick(5)]);
       default:
         add('P', text(kStatements));
         for (std::size_t i = 1 + pick(4); i > 0; --i) {
@@ -122,7 +123,7 @@ class History {
           add('B');
           add('E', "", pick(3) == 0);
           if (pick(4) == 0) add('C');
-          if (pick(5) == 0) add('H');
+          if (pick(5) == 0) add('H', pick(8) == 0 ? "body" : "");
         }
         if (pick(6) != 0) add('S');
     }

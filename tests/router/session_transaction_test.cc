@@ -191,6 +191,21 @@ TEST(SessionTransaction, DropsWhatAServerWouldIgnore) {
   world.expect_nothing_left();
 }
 
+// A Flush has no body: PostgreSQL refuses one that has, and skips what follows up to a Sync.
+TEST(SessionTransaction, LeavesAFlushWithABodyToTheServer) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& client = world.ready_client();
+  const Bytes flush = message('H', "body");
+  for (std::size_t i = 0; i < flush.size(); ++i) {
+    client.send(ByteView(flush).subspan(i, 1));
+    world.settle();
+  }
+  EXPECT_EQ(heard_by(world, "a"), (std::vector<std::string>{"H"}));
+  EXPECT_EQ(world.admission().snapshot().replicas[0].total_load, 1) << "it owes the error";
+  world.end(client);
+  world.expect_nothing_left();
+}
+
 TEST(SessionTransaction, ToldNonsenseCostsNoServerConnection) {
   SessionWorld world(kTransactions);
   ScriptedClient& client = world.ready_client();
