@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct Shared {
   bool resume(const DatabaseGates::Name& database);
   // Closes the idle connections to a server that is gone, draining, or elsewhere now, on all threads.
   void drop_servers(ServerId server);
+  // Closes the idle connections to a database, by its name on the server; to all without a name.
+  void drop_idle(const std::optional<std::string>& server_database);
 
   Admission& admission;
   ServerPool pool;

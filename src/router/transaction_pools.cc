@@ -261,6 +261,12 @@ void TransactionPools::drop(ServerId server) {
   drop_if([server](const PooledServer& s) { return s.connection().server == server; });
 }
 
+void TransactionPools::drop_idle(const std::optional<std::string>& server_database) {
+  drop_if([&](const PooledServer& s) {
+    return !s.in_use() && (!server_database || s.connection().database == *server_database);
+  });
+}
+
 void TransactionPools::replace_snapshot(const Snapshot& from, const Snapshot& to) {
   rules_ = std::make_shared<const PoolingRules>(to.options());
   drop_if([&](const PooledServer& s) {

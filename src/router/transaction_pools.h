@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -122,6 +123,8 @@ class TransactionPools final : private PooledServer::Owner {
   // Connections to a server that is gone, draining, or elsewhere now: closed, those in use when they come
   // back.
   void drop(ServerId server);
+  // Those to a database, by its name on the server, that nobody has; all such without a name.
+  void drop_idle(const std::optional<std::string>& server_database);
   // Those to servers that the new configuration has elsewhere, or not at all.
   void replace_snapshot(const Snapshot& from, const Snapshot& to);
   // About twice a second.

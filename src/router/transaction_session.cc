@@ -127,6 +127,11 @@ bool TransactionSession::outdated(const PooledServer& server) const {
   return worker_.shared().gates.outdated(tag_.database, server.connection().opened_at);
 }
 
+// Nobody gets it any more: it is outdated, or its database is paused.
+bool TransactionSession::unwanted(const PooledServer& server) const {
+  return outdated(server) || worker_.shared().gates.paused(tag_.database);
+}
+
 PooledServer* TransactionSession::take_or_open(Clock::time_point now) {
   const ServerId server = slot_->server();
   while (PooledServer* const idle = pools_.take(pool_, server, now)) {
@@ -231,7 +236,7 @@ void TransactionSession::settings_refused(ErrorFields why) {
 void TransactionSession::server_done(PooledServer& server, Clock::time_point now) {
   pinned_ = false;
   worker_.metrics().change(metric::sessions, -1, tag_.priority, label());
-  if (outdated(server)) server.retire();
+  if (unwanted(server)) server.retire();
   // The connection first: the next one to have the slot finds it.
   pools_.give_back(server, now);
   end_slot();
@@ -240,6 +245,7 @@ void TransactionSession::server_done(PooledServer& server, Clock::time_point now
 void TransactionSession::server_left(PooledServer& server, TransactionRelay::Left left) {
   worker_.metrics().change(metric::sessions, -1, tag_.priority, label());
   pinned_ = false;
+  if (unwanted(server)) server.retire();
   switch (left) {
     case TransactionRelay::Left::Clean:
       pools_.give_back(server, Clock::now());

@@ -86,6 +86,7 @@ class TransactionSession final : private TransactionRelay::Host,
   PooledServer* use_slot(Granted slot, Clock::time_point now);
   PooledServer* take_or_open(Clock::time_point now);
   bool outdated(const PooledServer& server) const;
+  bool unwanted(const PooledServer& server) const;
   void begin(PooledServer& server, Clock::time_point now);
   void end_slot();
   void stop_waiting();

@@ -45,12 +45,11 @@ bool View::knows(const DatabaseName& database, const CommandDone& done) const {
 }
 
 void View::drop_idle(const DatabaseName& database) {
-  ServerPool& pool = router_.shared().pool;
-  if (!database) return pool.drop_all();
+  if (!database) return router_.shared().drop_idle(database);
   const SnapshotPtr snapshot = router_.snapshot();
   const config::Database* entry = config::find_database(*snapshot->config, *database);
   const bool renamed = entry != nullptr && !entry->server_database.empty();
-  pool.drop_database(renamed ? entry->server_database : *database);
+  router_.shared().drop_idle(renamed ? entry->server_database : *database);
 }
 
 void View::pause(DatabaseName database, CommandDone done) {

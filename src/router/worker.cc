@@ -54,6 +54,12 @@ void Shared::drop_servers(ServerId server) {
     worker->drop_servers(server);
 }
 
+void Shared::drop_idle(const std::optional<std::string>& server_database) {
+  server_database ? pool.drop_database(*server_database) : pool.drop_all();
+  for (const auto& worker : workers)
+    worker->drop_idle(server_database);
+}
+
 Worker::Worker(Shared& shared, unsigned index, SnapshotPtr snapshot, telemetry::ThreadMetrics& metrics)
     : shared_(shared),
       index_(index),
@@ -187,6 +193,10 @@ void Worker::wake_at_gate() {
 
 void Worker::drop_servers(ServerId server) {
   asio::post(io_, [this, server] { transaction_pools_.drop(server); });
+}
+
+void Worker::drop_idle(std::optional<std::string> server_database) {
+  asio::post(io_, [this, database = std::move(server_database)] { transaction_pools_.drop_idle(database); });
 }
 
 void Worker::end_sessions(std::function<bool(const Session&)> which, protocol::ErrorFields why,

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -68,6 +69,8 @@ class Worker {
   void wake_at_gate();
   // Closes the idle server connections to a server that is gone, and those in use when they come back.
   void drop_servers(ServerId server);
+  // Closes the idle server connections to a database, by its name on the server; to all without a name.
+  void drop_idle(std::optional<std::string> server_database);
   // Ends sessions: all, those of one database, or those on one server. Console sessions stay unless `all`.
   void end_sessions(std::function<bool(const Session&)> which, protocol::ErrorFields why,
                     telemetry::CloseReason cause);

@@ -284,6 +284,27 @@ def test_pause_lets_transactions_end_and_holds_back_new_ones(pooled):
         assert answers == ["through"]
 
 
+def test_pause_closes_the_servers_of_that_database_alone(pooled, cluster):
+    def open_to(database):
+        return cluster.primary.value(
+            "select count(*) from pg_stat_activity where usename = 'alice' and datname = %s", (database,)
+        )
+
+    with pooled.session() as a, pooled.session() as b, pooled.session(database="postgres") as other:
+        other.query("select 1")
+        a.query("begin")
+        b.query("select 1")
+        paused = threading.Thread(target=pooled.console, args=("pause app",))
+        paused.start()
+        wait_until(lambda: open_to("app") == 1, 5, "the idle connection to be closed")
+        a.query("commit")
+        wait_until(lambda: open_to("app") == 0, 5, "the connection of the transaction to be closed")
+        paused.join(10)
+        assert open_to("postgres") == 1
+        pooled.console("resume app")
+        assert b.value("select 1") == "1"
+
+
 def test_reconnect_gives_the_next_transaction_a_new_server(pooled):
     with pooled.session() as client:
         before = client.value(BACKEND)
