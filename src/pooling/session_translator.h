@@ -17,6 +17,7 @@
 #include "pooling/server_statements.h"
 #include "pooling/settings.h"
 #include "pooling/sql_facts.h"
+#include "pooling/stand_in.h"
 #include "pooling/statement.h"
 #include "protocol/header_walker.h"
 
@@ -214,8 +215,9 @@ class SessionTranslator {
   bool on_close(const Message& message, Pieces& out);
   bool on_execute(const Message& message, Pieces& out);
   bool send_foreign(const Message& message, std::string_view name, Pieces& out);
-  bool provide(const StatementPtr& statement, Pieces& out);
-  bool provide_unnamed(Pieces& out);
+  bool provide(const StatementPtr& statement, StandInFor use, Pieces& out);
+  bool provide_unnamed(StandInFor use, Pieces& out);
+  std::optional<Bytes> stand_in_for(ByteView body, StandInFor use) const;
   void provide_guard(Pieces& out);
   void remove_guard(Pieces& out);
   void make_room(const StatementPtr& statement, Pieces& out);
@@ -275,6 +277,7 @@ class SessionTranslator {
   bool raw_frontend_ = false;  // Terminate, or what the server is to judge: nothing is looked at any more
   bool skipping_ = false;      // the server skips what comes up to a Sync that the client has not sent
   bool copy_in_ = false;       // the server reads COPY data
+  bool executed_ = false;      // the batch has an Execute: what it may have ended is not known yet
   // As SessionTracker: Syncs that a COPY dropped; those that one which failed may have left for the server to
   // answer; whether the front request has had an answer since the last ReadyForQuery.
   std::uint32_t swallowed_syncs_ = 0;

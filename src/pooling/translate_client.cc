@@ -60,7 +60,8 @@ void SessionTranslator::detach() {
   recovery_ = Recovery::None;
   backend_ = HeaderWalker();
   parameters_.clear();
-  backend_kept_ = raw_backend_ = skipping_ = copy_in_ = failed_ = rolled_back_ = large_unnamed_ = false;
+  backend_kept_ = raw_backend_ = skipping_ = copy_in_ = executed_ = failed_ = rolled_back_ = large_unnamed_ =
+      false;
   answered_ = false;
   swallowed_syncs_ = doubtful_syncs_ = 0;
   status_ = 'I';
@@ -201,7 +202,7 @@ bool SessionTranslator::process(const Message& message, Pieces& out) {
     case 'S':
       send(message, out);
       push(RequestKind::Sync);
-      skipping_ = false;
+      skipping_ = executed_ = false;
       replay_state_ = replay_state_ == Replay::Recording ? Replay::Recorded : Replay::Unspoilt;
       return true;
     case 'F':

@@ -187,7 +187,7 @@ bool SessionTranslator::on_bind(const Message& message, Pieces& out) {
     return true;
   }
   if (name->empty()) {
-    if (!unnamed_on_server_ && !provide_unnamed(out)) return false;
+    if (!unnamed_on_server_ && !provide_unnamed(StandInFor::Bind, out)) return false;
     large_unnamed_ = false;
     bound_ = nullptr;
     if (!portals_.empty()) drop_portal(*portal);
@@ -202,7 +202,7 @@ bool SessionTranslator::on_bind(const Message& message, Pieces& out) {
   }
   if (requests_.earlier_special()) return false;
   ClientNames::Entry* entry = names_.find(*name);
-  if (entry != nullptr && !provide(entry->statement, out)) return false;
+  if (entry != nullptr && !provide(entry->statement, StandInFor::Bind, out)) return false;
   ++counts_.binds;
   bound_ = entry;
   if (!portals_.empty()) drop_portal(*portal);
@@ -229,7 +229,7 @@ bool SessionTranslator::on_describe(const Message& message, Pieces& out) {
     return true;
   }
   if (name->empty()) {
-    if (!unnamed_on_server_ && !provide_unnamed(out)) return false;
+    if (!unnamed_on_server_ && !provide_unnamed(StandInFor::Describe, out)) return false;
     send(message, out);
     push_plain();
     return true;
@@ -237,7 +237,7 @@ bool SessionTranslator::on_describe(const Message& message, Pieces& out) {
   if (requests_.earlier_special()) return false;
   ClientNames::Entry* entry = names_.find(*name);
   if (entry == nullptr) return send_foreign(message, *name, out);
-  if (!provide(entry->statement, out)) return false;
+  if (!provide(entry->statement, StandInFor::Describe, out)) return false;
   const bool first = begin_recording(*entry->statement, false);
   entry->described = true;
   replay_describes_ = true;
@@ -283,11 +283,13 @@ bool SessionTranslator::on_execute(const Message& message, Pieces& out) {
                              : std::find_if(portals_.begin(), portals_.end(),
                                             [&](const Portal& p) { return p.name == *portal; });
   if (found == portals_.end()) {
+    executed_ = true;
     send(message, out);
     push_plain();
     return true;
   }
   if (requests_.owes_ready()) return false;
+  executed_ = true;
   auto detail = std::make_unique<RequestDetail>();
   begin_step(found->step, *detail, out);
   send(message, out);
@@ -296,12 +298,14 @@ bool SessionTranslator::on_execute(const Message& message, Pieces& out) {
 }
 
 // The server gets the statement if it lacks it. False: held.
-bool SessionTranslator::provide(const StatementPtr& statement, Pieces& out) {
+bool SessionTranslator::provide(const StatementPtr& statement, StandInFor use, Pieces& out) {
   if (server_->touch(*statement)) return true;
   if (requests_.owes_ready()) return false;
   make_room(statement, out);
-  send_parse(statement->name(), statement->body(), out);
+  const std::optional<Bytes> instead = stand_in_for(statement->body(), use);
+  send_parse(statement->name(), instead ? ByteView(*instead) : statement->body(), out);
   server_->insert(statement);
+  if (instead) server_->find(*statement)->stale = true;
   push(RequestKind::InjectedParse, detail_of("", statement));
   return true;
 }
@@ -327,17 +331,28 @@ void SessionTranslator::make_room(const StatementPtr& statement, Pieces& out) {
   push(RequestKind::InjectedClose, std::move(detail));
 }
 
-bool SessionTranslator::provide_unnamed(Pieces& out) {
+bool SessionTranslator::provide_unnamed(StandInFor use, Pieces& out) {
   if (requests_.owes_ready()) return false;
   if (unnamed_.present) {
-    send_parse("", unnamed_.body, out);
+    const std::optional<Bytes> instead = stand_in_for(unnamed_.body, use);
+    send_parse("", instead ? ByteView(*instead) : ByteView(unnamed_.body), out);
     push(RequestKind::InjectedParse, detail_of("", nullptr));
+    if (instead) {
+      disown_unnamed();
+      return true;
+    }
   } else {  // that of another client must not be found
     send_close("", out);
     push(RequestKind::InjectedClose, detail_of("", nullptr));
   }
   claim_unnamed();
   return true;
+}
+
+// Only where the block has failed for sure: an Execute of this batch may have ended it.
+std::optional<Bytes> SessionTranslator::stand_in_for(ByteView body, StandInFor use) const {
+  if (status_ != 'E' || executed_) return std::nullopt;
+  return stand_in(body, settings_.backslash(), use);
 }
 
 void SessionTranslator::unnamed_gone() noexcept {
