@@ -34,9 +34,16 @@ class ClientNames {
   void erase(std::string_view name) noexcept;
   void clear() noexcept {
     entries_.clear();
+    names_of_.clear();
     bytes_ = 0;
   }
 
+  // Whether the statement has several of these names.
+  bool ambiguous(const Statement& statement) const noexcept {
+    if (names_of_.size() == entries_.size()) return false;
+    const auto found = names_of_.find(&statement);
+    return found != names_of_.end() && found->second > 1;
+  }
   std::size_t size() const noexcept { return entries_.size(); }
   // Of names and texts, a text that has several names counted for each.
   std::size_t bytes() const noexcept { return bytes_; }
@@ -60,6 +67,7 @@ class ClientNames {
   }
 
   std::unordered_map<std::string, Entry, Hash, std::equal_to<>> entries_;
+  std::unordered_map<const Statement*, std::size_t> names_of_;  // how many
   std::size_t bytes_ = 0;
 };
 

@@ -20,7 +20,7 @@ bool merges(RequestKind kind) noexcept {
 }  // namespace
 
 bool RequestQueue::special(const Entry& entry) noexcept {
-  return entry.detail != nullptr;
+  return entry.detail != nullptr && entry.kind != RequestKind::Plain && entry.kind != RequestKind::Replayable;
 }
 
 void RequestQueue::count(const Entry& entry, int sign) noexcept {
@@ -30,13 +30,14 @@ void RequestQueue::count(const Entry& entry, int sign) noexcept {
 }
 
 void RequestQueue::push(RequestKind kind, Detail detail) {
-  if (!empty() && merges(kind) && back().kind == kind && !detail && back().count < UINT32_MAX) {
+  if (!empty() && merges(kind) && back().kind == kind && !detail && !back().detail &&
+      back().count < UINT32_MAX) {
     ++entries_.back().count;
     return;
   }
-  if (detail) ready_since_special_ = false;
-  if (ends_with_ready(kind)) ready_since_special_ = true;
   entries_.push_back(Entry{kind, 1, std::move(detail)});
+  if (special(entries_.back())) ready_since_special_ = false;
+  if (ends_with_ready(kind)) ready_since_special_ = true;
   count(entries_.back(), 1);
 }
 

@@ -16,7 +16,8 @@ namespace sluice::pooling {
 
 // A message sent to the server, as far as the router has to do with its answer.
 enum class RequestKind : std::uint8_t {
-  // Extended messages: one completion each.
+  // Extended messages: one completion each. Those that pass have a detail only where a statement has several
+  // names, and it tells which of them was used.
   Plain,          // passes
   Replayable,     // passes; the first message of a batch that can be sent again
   UnnamedParse,   // passes; failing, the client has no unnamed statement

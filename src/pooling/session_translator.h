@@ -199,6 +199,7 @@ class SessionTranslator {
   bool may_go_on() const noexcept;
   void push(RequestKind kind, RequestQueue::Detail detail = nullptr);
   void push_plain();
+  void push_use(RequestKind kind, std::string_view name, const Statement& statement);
   void push_unnamed_parse();
   void send(const Message& message, Pieces& out);
   void send_renamed(const Message& message, std::string_view old_name, std::string_view name, Pieces& out);
@@ -253,7 +254,7 @@ class SessionTranslator {
   void on_ready(ByteView message, Pieces& to_client, Pieces& to_server);
   void give(ByteView message, Pieces& to_client);
   void give_parameters(Pieces& to_client);
-  Bytes in_clients_words(ByteView error, std::string_view guarded);
+  Bytes in_clients_words(ByteView error, std::string_view used);
 
   // stale_plan.cc
   bool begin_recording(const Statement& statement, bool relied_on);

@@ -229,6 +229,17 @@ void SessionTranslator::push_plain() {
   requests_.push(RequestKind::Plain);
 }
 
+// Of a Bind or Describe.
+void SessionTranslator::push_use(RequestKind kind, std::string_view name, const Statement& statement) {
+  if (kind == RequestKind::Plain && replay_state_ == Replay::Unspoilt) replay_state_ = Replay::Spoilt;
+  RequestQueue::Detail detail;
+  if (names_.ambiguous(statement)) {
+    detail = std::make_unique<RequestDetail>();
+    detail->name = name;
+  }
+  requests_.push(kind, std::move(detail));
+}
+
 void SessionTranslator::push_unnamed_parse() {
   if (replay_state_ == Replay::Recording) replay_state_ = Replay::Spoilt;
   requests_.push(RequestKind::UnnamedParse);

@@ -209,14 +209,14 @@ void SessionTranslator::on_error(ByteView message, Pieces& to_client, Pieces& to
   const RequestKind kind = requests_.front().kind;
   const RequestDetail* detail = requests_.front().detail.get();
   const PinReason reason = detail != nullptr ? detail->reason : PinReason::Set;
-  const std::string guarded = detail != nullptr ? detail->name : std::string();
+  const std::string used = detail != nullptr ? detail->name : std::string();
   // First the names as they are after the error, then its words.
   if (extended(kind)) fail_batch();
   if (kind == RequestKind::RefusedParse || kind == RequestKind::RefusedQuery) {
     append(to_client.own(), refusal_error(reason));
     to_client.own_done();
   } else if (as_text(message).find(kNamePrefix) != std::string_view::npos) {
-    append(to_client.own(), in_clients_words(message, guarded));
+    append(to_client.own(), in_clients_words(message, used));
     to_client.own_done();
   } else {
     give(message, to_client);
@@ -261,7 +261,8 @@ void SessionTranslator::on_ready(ByteView message, Pieces& to_client, Pieces& to
 }
 
 // The router's names are replaced by the client's, field by field; a message that has none stays as it is.
-Bytes SessionTranslator::in_clients_words(ByteView error, std::string_view guarded) {
+// `used`: the name in the request that failed, where it is on record.
+Bytes SessionTranslator::in_clients_words(ByteView error, std::string_view used) {
   Bytes body;
   ByteReader in(body_of(error));
   while (const auto field = in.u8()) {
@@ -276,9 +277,9 @@ Bytes SessionTranslator::in_clients_words(ByteView error, std::string_view guard
       const std::size_t end = std::min(rest.find('"'), rest.size());
       const std::string_view ours = rest.substr(0, end);
       std::string_view theirs = ours;
-      if (ours == kGuardName && !guarded.empty()) theirs = guarded;
+      if (ours == kGuardName && !used.empty()) theirs = used;
       names_.for_each([&](std::string_view known, const ClientNames::Entry& entry) {
-        if (entry.statement->name() == ours) theirs = known;
+        if (entry.statement->name() == ours && (theirs != used || used.empty())) theirs = known;
       });
       if (ours.starts_with(kForeignPrefix)) theirs = ours.substr(kForeignPrefix.size());
       append(body, as_bytes(theirs));

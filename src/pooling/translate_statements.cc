@@ -213,7 +213,7 @@ bool SessionTranslator::on_bind(const Message& message, Pieces& out) {
   }
   const bool first = begin_recording(*entry->statement, entry->described);
   send_renamed(message, *name, entry->statement->name(), out);
-  first ? push(RequestKind::Replayable) : push_plain();
+  push_use(first ? RequestKind::Replayable : RequestKind::Plain, *name, *entry->statement);
   return true;
 }
 
@@ -242,7 +242,7 @@ bool SessionTranslator::on_describe(const Message& message, Pieces& out) {
   entry->described = true;
   replay_describes_ = true;
   send_renamed(message, *name, entry->statement->name(), out);
-  first ? push(RequestKind::Replayable) : push_plain();
+  push_use(first ? RequestKind::Replayable : RequestKind::Plain, *name, *entry->statement);
   return true;
 }
 

@@ -182,7 +182,7 @@ void run_history(unsigned seed) {
 TEST(RandomHistories, LookAsOnAServerOfOnesOwn) {
   if (const char* seed = std::getenv("SLUICE_SEED"))
     return run_history(static_cast<unsigned>(std::atoi(seed)));
-  for (unsigned seed = 1; seed <= 240; ++seed) {
+  for (unsigned seed = 1; seed <= 1000; ++seed) {
     run_history(seed);
     if (testing::Test::HasFailure()) break;
   }

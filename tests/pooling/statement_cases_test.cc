@@ -155,6 +155,16 @@ TEST(Statements, ErrorsNameTheClientsNames) {
   world.a_on(world.two, Stream().close('S', "sluice.0.1").bind("", "mine", 2).execute().sync());
 }
 
+TEST(Statements, ErrorsTellNamesOfOneTextApart) {
+  World w;
+  w.a_on(w.one, Stream().parse("a", "select 1").parse("b", "select 1").parse("c", "select 1").sync());
+  for (test::PooledServer* server : {&w.one, &w.two})
+    for (const std::string name : {"a", "b", "c"})
+      w.a_on(*server, Stream().bind("", "a").bind("p", "b").bind("q", "c").bind("", name, 1).sync());
+  w.a_on(w.one, Stream().bind("", "b", 1).sync());
+  w.a_on(w.one, Stream().close('S', "b").close('S', "c").sync().bind("", "a", 1).sync());
+}
+
 TEST(Statements, RouterNamesAreOutOfReach) {
   World world;
   world.a_on(world.one, Stream().parse("s", "select secret").sync());
