@@ -144,6 +144,13 @@ void ClientSettings::want(Setting setting) {
   wanted_ = with(store_, wanted_, std::move(setting));
 }
 
+void ClientSettings::want_nothing_of(std::string_view key) {
+  if (find(*wanted_, key) == nullptr) return;
+  SettingSet left = *wanted_;
+  std::erase_if(left, [key](const Setting& setting) { return setting.key == key; });
+  wanted_ = store_.intern(std::move(left));
+}
+
 void ClientSettings::greet(const ServerSettings& server) {
   SettingSet reported;
   for (const Setting& setting : *server.current_) {
@@ -202,7 +209,7 @@ std::string ClientSettings::sync_sql(const ServerSettings& server) {
   return sql;
 }
 
-void ClientSettings::on_synced(ServerSettings& server, std::span<const std::string> values) {
+void ClientSettings::on_synced(ServerSettings& server, Values values) {
   for (std::size_t i = 0; i < running_.size() && i < values.size(); ++i) {
     Change& change = running_[i];
     const Setting* known = find(*server.current_, change.key);
@@ -211,7 +218,7 @@ void ClientSettings::on_synced(ServerSettings& server, std::span<const std::stri
       if (!is_reported) server.erase(change.key);
       continue;
     }
-    Setting setting{change.key, is_reported ? known->name : change.name, values[i], is_reported};
+    Setting setting{change.key, is_reported ? known->name : change.name, values[i].value_or(""), is_reported};
     server.set(setting);
     // "none" in front of the client's own role, or of none, is no wish of the client's.
     if (find(*wanted_, change.key) != nullptr) want(std::move(setting));
@@ -289,9 +296,14 @@ std::string ClientSettings::read_sql() const {
   return sql;
 }
 
-void ClientSettings::on_read(ServerSettings& server, std::span<const std::string> values) {
+void ClientSettings::on_read(ServerSettings& server, Values values) {
   for (std::size_t i = 0; i < touched_.size() && i < values.size(); ++i) {
-    const Setting setting{touched_[i], touched_[i], values[i], false};
+    if (!values[i]) {
+      server.erase(touched_[i]);
+      want_nothing_of(touched_[i]);
+      continue;
+    }
+    const Setting setting{touched_[i], touched_[i], *values[i], false};
     server.set(setting);
     want(setting);
   }

@@ -112,6 +112,7 @@ class ServerSettings {
 class ClientSettings {
  public:
   using Parameters = std::span<const std::pair<std::string, std::string>>;
+  using Values = std::span<const std::optional<std::string>>;  // none: NULL
 
   // `startup`: what the client asked for at its login, options included, without user, database, replication
   // and _pq_. names. `tracked` and `store` outlive the object.
@@ -127,7 +128,7 @@ class ClientSettings {
   // row it gives has one value per call, for on_synced(); what the server reported meanwhile goes to
   // ServerSettings::on_report() before.
   std::string sync_sql(const ServerSettings& server);
-  void on_synced(ServerSettings& server, std::span<const std::string> values);
+  void on_synced(ServerSettings& server, Values values);
   // ParameterStatus messages for what the client was told differently or not at all (in_hot_standby, for
   // one). From here on they are in step.
   void append_told(Bytes& to_client, const ServerSettings& server);
@@ -141,9 +142,10 @@ class ClientSettings {
   // RESET ALL or DISCARD ALL seen.
   void on_reset_all(const ServerSettings& server);
 
-  // "" when no unreported setting was touched; else a SELECT of current_setting() calls.
+  // "" when no unreported setting was touched; else a SELECT of current_setting() calls. NULL: there is no
+  // such setting, and the SET of it failed; nothing is wanted of it.
   std::string read_sql() const;
-  void on_read(ServerSettings& server, std::span<const std::string> values);
+  void on_read(ServerSettings& server, Values values);
   // The server is given back, after on_read() where read_sql() asks for it: what it has is what the client
   // wants.
   void on_hand_back(const ServerSettings& server);
@@ -163,6 +165,7 @@ class ClientSettings {
   };
   std::vector<Change> changes(const ServerSettings& server) const;
   void want(Setting setting);
+  void want_nothing_of(std::string_view key);
   bool touch(std::string_view key);
   bool reported(std::string_view key) const noexcept { return value_of(*told_, key) != nullptr; }
 

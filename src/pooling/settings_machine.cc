@@ -66,12 +66,12 @@ bool SettingsMachine::on_row(ByteView body) {
     const auto size = in.i32();
     if (!size || *size < -1) return false;
     if (*size == -1) {
-      values_.emplace_back();
+      values_.emplace_back(std::nullopt);
       continue;
     }
     const auto value = in.take(static_cast<std::size_t>(*size));
     if (!value) return false;
-    values_.emplace_back(as_text(*value));
+    values_.emplace_back(std::string(as_text(*value)));
   }
   return in.remaining() == 0;
 }

@@ -30,7 +30,7 @@ class SettingsMachine {
   Want step();
 
   // After Done. NULL is "".
-  const std::vector<std::string>& values() const noexcept { return values_; }
+  const std::vector<std::optional<std::string>>& values() const noexcept { return values_; }
   // What the server reported meanwhile, in order: for ServerSettings::on_reports(), before on_synced().
   const std::vector<Report>& reports() const noexcept { return reports_; }
   const std::optional<protocol::ErrorFields>& error() const noexcept { return error_; }
@@ -47,7 +47,7 @@ class SettingsMachine {
   Want want_ = Want::Read;
   bool row_ = false;
   bool completed_ = false;
-  std::vector<std::string> values_;
+  std::vector<std::optional<std::string>> values_;  // none: NULL
   std::vector<Report> reports_;
   std::optional<protocol::ErrorFields> error_;
 };

@@ -111,6 +111,9 @@ void StatementReader::look_at_call(const SqlToken& token) {
     call_ = Call::Open;
     return;
   }
+  // An expression that only begins with a literal: what it names is the server's to know.
+  const bool of_a_cast = token.symbol(':') || token.kind == SqlTokenKind::Word;
+  if (call_arguments_ == 0 && !token.symbol(',') && !of_a_cast) call_setting_.clear();
   if (token.symbol('(')) ++call_depth_;
   if (token.symbol(',') && call_depth_ == 1) {
     ++call_arguments_;

@@ -84,6 +84,18 @@ def test_settings_end_as_postgresql_would_have_it(pooled):
         assert a.value("show work_mem") == default
 
 
+# Drivers try settings that a server may not have.
+@pytest.mark.parametrize("sql", ["set nosuch to 1", "select set_config('nosuch', '1', false)", "set work_mem to 'much'"])
+def test_a_set_that_failed_is_not_tried_again_elsewhere(pooled, sql):
+    with pooled.session() as a, pooled.session() as b:
+        assert m.kinds(a.run(Q(sql))).endswith("E Z")
+        mine = a.value(BACKEND)
+        b.query("begin")
+        assert b.value(BACKEND) == mine
+        assert a.value(BACKEND) != mine
+        b.query("commit")
+
+
 def test_roles_follow_their_client_alone(pooled):
     with pooled.session(user="bob") as a, pooled.session(user="bob") as b:
         a.query("set role team")

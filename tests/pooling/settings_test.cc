@@ -31,7 +31,7 @@ TEST(SettingsMachine, KeepsRowAndReportsAtEverySplit) {
     SettingsMachine machine("SELECT 1");
     EXPECT_EQ(run(machine, ByteView(bytes).first(cut)), SettingsMachine::Want::Read);
     EXPECT_EQ(run(machine, ByteView(bytes).subspan(cut)), SettingsMachine::Want::Done);
-    EXPECT_EQ(machine.values(), (std::vector<std::string>{"UTC", ""}));
+    EXPECT_EQ(machine.values(), (std::vector<std::optional<std::string>>{"UTC", std::nullopt}));
     EXPECT_EQ(machine.reports(), (std::vector<SettingsMachine::Report>{{"TimeZone", "UTC"}}));
   }
 }
@@ -56,7 +56,7 @@ TEST(SettingsMachine, FailsWhenSomethingFollowsOrNothingCame) {
   EXPECT_EQ(run(empty, ready), SettingsMachine::Want::Failed);
 }
 
-using Values = std::vector<std::string>;
+using Values = std::vector<std::optional<std::string>>;
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 
 class Settings : public testing::Test {
@@ -191,6 +191,18 @@ TEST_F(Settings, ResetReturnsToTheStartupValue) {
   a.on_report(one, "TimeZone", "Europe/Rome");
   a.on_hand_back(one);
   EXPECT_EQ(give(a, one), "in step");
+}
+
+// SET of a setting that this server does not know fails. On the next server nothing must be tried again.
+TEST_F(Settings, WhatNoServerKnowsIsNotFollowed) {
+  const TrackedSettings all(std::vector<std::string>{"*"});
+  ClientSettings a(store, all, {});
+  a.greet(one);
+  EXPECT_TRUE(a.on_set("nosuch"));
+  EXPECT_TRUE(a.on_set("work_mem"));
+  a.on_read(one, Values{std::nullopt, "1MB"});
+  a.on_hand_back(one);
+  EXPECT_EQ(a.sync_sql(two), "SELECT pg_catalog.set_config('work_mem', '1MB', false)");
 }
 
 TEST_F(Settings, ResetAllReadsWhatIsNotReported) {

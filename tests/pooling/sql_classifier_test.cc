@@ -84,14 +84,17 @@ TEST(SqlClassifier, TellsWhatIsSet) {
       {"set xml option document", "xmloption"},
       {"select set_config('Search_Path', 'a', false)", "search_path"},
       {"select pg_catalog.set_config('x.y', (select 'v,)'), f(true, 1))", "x.y"},
+      {"select set_config('x.y'::text, 'v', false)", "x.y"},
       {"set session = 1", "session"},
       {"set transaction = 1", "transaction"}};
   for (const auto& [sql, name] : sets)
     EXPECT_EQ(classify(sql).steps, (Steps{{SqlAction::Set, name}})) << sql;
-  for (const std::string sql : {"set local work_mem = '8MB'", "set transaction isolation level serializable",
-                                "set constraints all deferred", "select set_config('x.y', 'v', true)",
-                                "select set_config('x.y', 'v', 'true')", "update t set a = 1",
-                                "set transaction snapshot '1'", "alter role x set work_mem = '1MB'"})
+  for (const std::string sql :
+       {"set local work_mem = '8MB'", "set transaction isolation level serializable",
+        "set constraints all deferred", "select set_config('x' || '.y', 'v', false)",
+        "select set_config(format('%s', 'x.y'), 'v', false)", "select set_config('x.y', 'v', true)",
+        "select set_config('x.y', 'v', 'true')", "update t set a = 1", "set transaction snapshot '1'",
+        "alter role x set work_mem = '1MB'"})
     EXPECT_EQ(classify(sql).steps, Steps{}) << sql;
   EXPECT_EQ(
       classify("set session characteristics as transaction isolation level serializable, read only").steps,
