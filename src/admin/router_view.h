@@ -25,6 +25,7 @@ enum class Part {
   Clients,
   Servers,
   Sockets,  // clients and servers
+  Listeners,
   Memory,
   Pools,
   Hosts,
@@ -120,7 +121,8 @@ struct ConnectionRow {
   std::int64_t prepared_statements = 0;
   std::string priority_class, host, replica;
   std::string pool_mode = "session";
-  std::string pinned;  // why it stays on its server in transaction mode
+  std::string pinned;         // why it stays on its server in transaction mode
+  std::int64_t channels = 0;  // that it listens to, in transaction mode, without a server of its own
 };
 
 // A pool in PgBouncer's sense: the sessions and server connections of one (database, user).
@@ -131,6 +133,15 @@ struct PoolRow {
                sv_tested = 0, sv_login = 0;
   Micros maxwait{};  // age of the oldest client still waiting
   std::string pool_mode = "session";
+};
+
+// A server connection that listens on behalf of clients in transaction mode.
+struct ListenerRow {
+  std::string database, encoding, user;  // encoding: empty where it is the server's
+  std::int64_t remote_pid = 0;           // process id of the server's backend; 0: not connected now
+  std::int64_t channels = 0;
+  std::int64_t notifications = 0;  // received
+  std::int64_t reconnects = 0;
 };
 
 // Things of one kind that the process keeps in memory.
@@ -253,6 +264,7 @@ struct Snapshot {
   std::vector<ReplicaRow> replicas;
   std::vector<ClassRow> classes;
   std::vector<ConnectionRow> clients, servers;
+  std::vector<ListenerRow> listeners;
   std::vector<MemoryRow> memory;
   std::vector<PoolRow> pools;
   std::vector<HostRow> hosts;

@@ -87,7 +87,8 @@ std::vector<SocketColumn> own_columns() {
   return {member<&R::priority_class>("class", "Priority class."),
           member<&R::host>("host", "Compute host it came from."),
           member<&R::replica>("replica", "Replica it is assigned to."),
-          member<&R::pinned>("pinned", "Why it stays on its server between transactions.")};
+          member<&R::pinned>("pinned", "Why it stays on its server between transactions."),
+          member<&R::channels>("channels", "What it listens to in transaction mode, without being pinned.")};
 }
 
 // Positions in PgBouncer's buffers. A session here holds one only while bytes pass through.
@@ -148,6 +149,20 @@ std::vector<SocketColumn> joined(std::vector<SocketColumn> first, std::vector<So
   return first;
 }
 
+View listeners_view() {
+  using L = ListenerRow;
+  return list_view<L>(
+      "LISTENERS", "Server connections that listen for clients in transaction mode.", Part::Listeners,
+      &Snapshot::listeners,
+      {column<&L::database>("database", "Its name on the server."),
+       column<&L::encoding>("encoding", "client_encoding; empty: the server's own."),
+       column<&L::user>("user", "Who it logged in as."),
+       column<&L::remote_pid>("remote_pid", "Process id of its backend; 0 while it is not connected."),
+       column<&L::channels>("channels", "Channels that clients listen to."),
+       column<&L::notifications>("notifications", "Received, each once."),
+       column<&L::reconnects>("reconnects", "Times that it was lost.")});
+}
+
 }  // namespace
 
 std::vector<View> connection_views() {
@@ -160,6 +175,7 @@ std::vector<View> connection_views() {
       socket_view("SOCKETS", "Clients and server connections together.", Part::Sockets, "CS", sockets));
   views.push_back(socket_view("ACTIVE_SOCKETS", "Those of them that are at work or wait.", Part::Sockets,
                               "CS", sockets, Show::Busy));
+  views.push_back(listeners_view());
   views.push_back(socket_view("FDS", "Descriptors of clients and server connections.", Part::Sockets, "CS",
                               descriptor_columns()));
   return views;

@@ -36,8 +36,9 @@ struct TranslatorOptions {
   std::size_t client_statement_bytes_max = 16 * 1024 * 1024;
   // Of a batch that may be sent again after a plan went stale.
   std::size_t replay_bytes_max = 16 * 1024;
-  // LISTEN and UNLISTEN of a Query or Parse of their own never reach a server (which gets an UNLISTEN of
-  // nothing in their place): take_listens() tells the router. Otherwise they pin.
+  // LISTEN of a Query or Parse of its own never reaches a server (which gets an UNLISTEN of nothing in its
+  // place): take_listens() tells the router. Else, and among other statements, it pins; where the servers are
+  // standbys, which refuse it, not before one has taken it.
   bool own_listener = true;
 };
 
@@ -142,6 +143,7 @@ class SessionTranslator {
   // After the caller ran DISCARD ALL on the client's server, or gave it another.
   void unpin() noexcept { pins_ = {}; }
   // Changes since the last call, in order.
+  bool has_listens() const noexcept { return !listens_.empty(); }
   std::vector<ListenChange> take_listens() { return std::exchange(listens_, {}); }
   TranslatorCounts take_counts() noexcept { return std::exchange(counts_, {}); }
   // Named statements of the client, for SHOW CLIENTS.

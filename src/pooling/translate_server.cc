@@ -15,7 +15,7 @@ using protocol::HeaderWalker;
 
 // Messages that are looked at as a whole.
 bool watched(char type) noexcept {
-  return std::string_view("123nsICEZSGt").find(type) != std::string_view::npos;
+  return std::string_view("123nsICEZSGtA").find(type) != std::string_view::npos;
 }
 
 bool completes(char type) noexcept {
@@ -151,6 +151,9 @@ void SessionTranslator::on_backend_message(ByteView message, Pieces& to_client, 
       if (setting && value) settings_.on_report(*server_settings_, *setting, *value);
       return give(message, to_client);
     }
+    case 'A':  // of a channel that no session of this server has asked for by any statement that was seen
+      if (!pins_.empty()) give(message, to_client);
+      return;
     case 'G':
       if (!requests_.empty() && requests_.front().kind != RequestKind::Sync) {
         answered_ = true;

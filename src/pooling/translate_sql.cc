@@ -93,7 +93,8 @@ std::optional<PinReason> SessionTranslator::refusal(const SqlFacts& facts) const
   for (const SqlStep& step : facts.steps) {
     if ((step.action == SqlAction::Set || step.action == SqlAction::Reset) && !settings_.follows(step.name))
       return PinReason::Set;
-    if (step.action == SqlAction::Listen && replacement(facts).empty()) return PinReason::Listen;
+    if (step.action == SqlAction::Listen && options_.own_listener && replacement(facts).empty())
+      return PinReason::Listen;
   }
   if (facts.truncated && facts.statement_count > 1) return PinReason::LargeQuery;
   return std::nullopt;
@@ -144,7 +145,7 @@ void SessionTranslator::apply(const SqlFacts& facts, bool replaced) {
         settings_.on_reset_all(*server_settings_);
         break;
       case SqlAction::Listen:
-        if (!replaced) pins_.add(PinReason::Listen);
+        if (!replaced && options_.own_listener) pins_.add(PinReason::Listen);
         break;
       case SqlAction::Other:
       case SqlAction::DiscardAll:
@@ -203,6 +204,7 @@ void SessionTranslator::forget_all_names() {
 void SessionTranslator::on_tag(std::string_view tag, RequestDetail* detail, bool begun) {
   rolled_back_ = tag == "ROLLBACK";
   if (detail != nullptr && detail->truncated && ++detail->completions > 1) pins_.add(PinReason::LargeQuery);
+  if (tag == "LISTEN") pins_.add(PinReason::Listen);
   const bool all = tag == "DISCARD ALL";
   if (all || tag == "DEALLOCATE ALL") {
     if (!begun) forget_all_names();

@@ -90,6 +90,7 @@ class Session final : private TransactionSession::Owner {
                                                                            Clock::time_point give_up_at);
   void begin_accounting(telemetry::ServerLabel server, telemetry::PoolLabel pool) override;
   void end_for_want_of_server(protocol::ErrorFields why) override;
+  void end_for_unread_notifications(protocol::ErrorFields why) override;
   asio::awaitable<RelayEnd> relay_transactions(Bytes unread);
   asio::awaitable<void> cancel_transaction();
   // session_assign.cc

@@ -43,6 +43,7 @@ admin::ConnectionRow Session::client_row(admin::WallTime now) const {
   if (transactions_) {
     row.pool_mode = "transaction";
     row.prepared_statements = static_cast<std::int64_t>(transactions_->statement_count());
+    row.channels = static_cast<std::int64_t>(transactions_->channel_count());
     if (const auto reason = transactions_->pins().first()) row.pinned = pooling::name(*reason);
   }
   row.tls = tls_text(client_);

@@ -48,6 +48,10 @@ void Session::end_for_want_of_server(protocol::ErrorFields why) {
   stop(std::move(why), telemetry::CloseReason::ServerDisconnect);
 }
 
+void Session::end_for_unread_notifications(protocol::ErrorFields why) {
+  stop(std::move(why), telemetry::CloseReason::UnreadNotifications);
+}
+
 asio::awaitable<RelayEnd> Session::relay_transactions(Bytes unread) {
   TransactionRelay& relay = transactions_->make_relay(client_, *tracker_, meter_);
   const RelayEnd end = co_await asio::async_initiate<const asio::use_awaitable_t<>, void(RelayEnd)>(

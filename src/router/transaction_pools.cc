@@ -51,7 +51,8 @@ PoolingRules::PoolingRules(const config::Options& options)
     : tracked(options.track_extra_parameters), strict(options.isolation == config::Isolation::Strict) {
   translator.on_pin = options.on_pin == config::OnPin::Pin ? pooling::TranslatorOptions::OnPin::Pin
                                                            : pooling::TranslatorOptions::OnPin::Refuse;
-  translator.own_listener = false;
+  on_replicas = translator;
+  on_replicas.own_listener = false;
 }
 
 TransactionPools::TransactionPools(Worker& worker)

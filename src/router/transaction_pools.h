@@ -75,6 +75,7 @@ struct PoolingRules {
   explicit PoolingRules(const config::Options& options);
   pooling::TrackedSettings tracked;
   pooling::TranslatorOptions translator;
+  pooling::TranslatorOptions on_replicas;  // the same, where LISTEN is PostgreSQL's to refuse
   bool strict;
 };
 

@@ -65,6 +65,7 @@ void TransactionRelay::tick(Clock::time_point now) {
 void TransactionRelay::go_on() {
   if (ending_ || using_) return;
   if (client_gone_) return finish_if_left();
+  if (!notifications_.empty()) flush_notifications();
   const Clock::time_point now = Clock::now();
   if (translator_holds_ && server_ != nullptr && !hand_over_ && !translator_.held() && held_.empty())
     forward({}, now);
@@ -243,7 +244,7 @@ void TransactionRelay::on_server_writable(std::error_code ec) {
 
 void TransactionRelay::send_to_client(ByteView bytes) {
   if (ending_) return;
-  if (!to_client_.empty()) return append(to_client_, bytes);
+  if (gated_ || !to_client_.empty()) return append(to_client_, bytes);
   while (!bytes.empty()) {
     const net::IoOutcome outcome = client_.try_write(bytes);
     if (outcome.status == net::IoStatus::Ok) {
@@ -268,17 +269,42 @@ void TransactionRelay::send_to_client(ByteView bytes) {
 void TransactionRelay::on_client_writable(std::error_code ec) {
   writing_client_ = false;
   if (ec) return finish(RelayEnd::ClientFailed);
+  on_client_drained();
+}
+
+// It takes more than it did, or may have more.
+void TransactionRelay::on_client_drained() {
   const Bytes rest = std::exchange(to_client_, {});
   send_to_client(rest);
   if (ending_ || !to_client_.empty()) return;
   moved_ = true;
   const Clock::time_point now = Clock::now();
   if (server_ != nullptr) {
-    tracker_.on_stall(now - client_blocked_since_);
+    if (client_blocked_since_ != Clock::time_point::max()) tracker_.on_stall(now - client_blocked_since_);
     if (std::exchange(server_held_, false)) server_->read_on();
   }
   client_blocked_since_ = Clock::time_point::max();
   go_on();
+}
+
+void TransactionRelay::open_gate() {
+  if (std::exchange(gated_, false) && !ending_ && !writing_client_) on_client_drained();
+}
+
+void TransactionRelay::notify(ByteView message) {
+  if (ending_ || client_gone_) return;
+  append(notifications_, message);
+  flush_notifications();
+}
+
+// PostgreSQL tells a client of them only between two transactions of its own.
+void TransactionRelay::flush_notifications() {
+  if (ending_ || gated_ || !to_client_.empty()) return;
+  if (server_ != nullptr &&
+      (hand_over_ || pooling::hand_back(tracker_, translator_) == pooling::HandBack::Busy))
+    return;
+  const Bytes told = std::exchange(notifications_, {});
+  send_to_client(told);
 }
 
 ServerUser::Flow TransactionRelay::on_server_bytes(ByteView bytes) {
@@ -302,6 +328,8 @@ ServerUser::Flow TransactionRelay::on_server_bytes(ByteView bytes) {
   answers.clear();
   again.clear();
   translator_.on_server(bytes, answers, again);
+  if (translator_.has_listens()) [[unlikely]]
+    gated_ = host_.listens_changed(translator_.take_listens()) || gated_;
   if (!answers.empty()) send_to_client(contiguous(answers));
   if (!ending_) to_server(again, now);
   release_if_at_rest(now);

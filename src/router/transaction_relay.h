@@ -8,6 +8,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/bytes.h"
 #include "net/buffer_pool.h"
@@ -55,6 +56,9 @@ class TransactionRelay final : private ServerUser {
     virtual void server_pinned() = 0;
     // The server refused a setting of the client's.
     virtual void settings_refused(protocol::ErrorFields why) = 0;
+    // What the client listens to has changed, its transaction being committed. True: it is told so only when
+    // open_gate() says that it will miss nothing.
+    virtual bool listens_changed(std::vector<pooling::ListenChange> changes) = 0;
     // The relay ends within a transaction.
     virtual void server_left(PooledServer& server, Left left) = 0;
 
@@ -101,6 +105,13 @@ class TransactionRelay final : private ServerUser {
     return hand_over_ ? std::optional(hand_over_since_) : std::nullopt;
   }
   void give_up_hand_over();
+  // What the client was not to be told yet, it is told now.
+  void open_gate();
+  bool gated() const noexcept { return gated_; }
+  // A NotificationResponse, for between two transactions. notification_bytes(): of those that wait for that,
+  // or for the client to read.
+  void notify(ByteView message);
+  std::size_t notification_bytes() const noexcept { return notifications_.size(); }
   // Null between transactions.
   PooledServer* server() const noexcept { return server_; }
 
@@ -149,6 +160,8 @@ class TransactionRelay final : private ServerUser {
   void on_server_writable(std::error_code ec);
   void send_to_client(ByteView bytes);
   void on_client_writable(std::error_code ec);
+  void on_client_drained();
+  void flush_notifications();
   void go_on();
   void release_if_at_rest(Clock::time_point now);
   void client_left(RelayEnd end);
@@ -178,6 +191,7 @@ class TransactionRelay final : private ServerUser {
   Bytes held_;                           // of the client, not yet looked at
   Bytes to_server_;                      // not taken by the server yet
   Bytes to_client_;                      // not taken by the client yet
+  Bytes notifications_;                  // whole, for between two transactions
   protocol::HeaderWalker skipped_;       // the message that is being dropped
   std::unique_ptr<HandOver> hand_over_;  // while the router itself talks to the server
   Clock::time_point hand_over_since_{};
@@ -196,6 +210,7 @@ class TransactionRelay final : private ServerUser {
   bool watched_ = false;         // whether the client went while it waits is known: it sent more
   bool writing_client_ = false;  // waits until the client takes more
   bool writing_server_ = false;
+  bool gated_ = false;             // to_client_ is held back until what is listened to is
   bool server_held_ = false;       // the server is not being read
   bool moved_ = false;             // since the last tick
   bool translator_holds_ = false;  // until the server has answered

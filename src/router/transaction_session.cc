@@ -28,10 +28,12 @@ TransactionSession::TransactionSession(Worker& worker, Owner& owner, const Sessi
       servers_(servers),
       database_(database),
       pools_(worker.transaction_pools()),
-      pool_(pools_.join(std::move(ways))),
+      pool_(pools_.join(ways)),
+      ways_(std::move(ways)),
       rules_(pools_.rules()),
       settings_(pools_.settings_store(), rules_->tracked, {}),
-      translator_(tag.id.value(), pools_.statement_store(), rules_->translator, settings_) {}
+      translator_(tag.id.value(), pools_.statement_store(),
+                  servers == Servers::Primary ? rules_->translator : rules_->on_replicas, settings_) {}
 
 TransactionSession::~TransactionSession() {
   SLUICE_ASSERT(!slot_ && request_ == nullptr && !opening_);
@@ -262,6 +264,7 @@ void TransactionSession::server_left(PooledServer& server, TransactionRelay::Lef
 
 void TransactionSession::tick(Clock::time_point now) {
   if (!relay_) return;
+  tick_listens(now);
   if (const auto since = relay_->handing_over_since();
       since && now - *since >= worker_.snapshot()->options().server_reset_timeout)
     relay_->give_up_hand_over();

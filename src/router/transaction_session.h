@@ -11,6 +11,7 @@
 #include "protocol/error_response.h"
 #include "protocol/session_tracker.h"
 #include "router/admission.h"
+#include "router/listen_registry.h"
 #include "router/session_meter.h"
 #include "router/slot_request.h"
 #include "router/transaction_pools.h"
@@ -25,7 +26,8 @@ class Worker;
 // who it is. Thread: the session's.
 class TransactionSession final : private TransactionRelay::Host,
                                  private ServerWaiter,
-                                 private SlotRequest::Owner {
+                                 private SlotRequest::Owner,
+                                 private NotificationSink {
  public:
   using Clock = std::chrono::steady_clock;
 
@@ -36,6 +38,8 @@ class TransactionSession final : private TransactionRelay::Host,
     virtual void begin_accounting(telemetry::ServerLabel server, telemetry::PoolLabel pool) = 0;
     // No server will ever be had: the session ends with this.
     virtual void end_for_want_of_server(protocol::ErrorFields why) = 0;
+    // More notifications wait for the client than it may leave unread.
+    virtual void end_for_unread_notifications(protocol::ErrorFields why) = 0;
 
    protected:
     ~Owner() = default;
@@ -55,10 +59,11 @@ class TransactionSession final : private TransactionRelay::Host,
 
   // The relay of its whole life, not started. `client`, `tracker` and `meter` outlive it.
   TransactionRelay& make_relay(net::Stream& client, protocol::SessionTracker& tracker, SessionMeter& meter);
-  void end_relay() { relay_.reset(); }
+  void end_relay();
   // Why it keeps its server between transactions; empty: it does not.
   pooling::PinReasons pins() const noexcept { return pinned_ ? translator_.pins() : pooling::PinReasons{}; }
   std::size_t statement_count() const noexcept { return translator_.statement_count(); }
+  std::size_t channel_count();  // that it listens to
   TransactionRelay* relay() noexcept { return relay_ ? &*relay_ : nullptr; }
   const TransactionRelay* relay() const noexcept { return relay_ ? &*relay_ : nullptr; }
   void tick(Clock::time_point now);
@@ -77,6 +82,13 @@ class TransactionSession final : private TransactionRelay::Host,
   void server_pinned() override;
   void settings_refused(protocol::ErrorFields why) override;
   void server_left(PooledServer& server, TransactionRelay::Left left) override;
+  // transaction_listens.cc
+  bool listens_changed(std::vector<pooling::ListenChange> changes) override;
+  void notified(ByteView message) override;
+  void listening() override;
+  void cannot_listen(const protocol::ErrorFields& why) override;
+  ListenPlace listen_place() const;
+  void tick_listens(Clock::time_point now);
   void server_ready(PooledServer& server) override;
   void server_failed(const ServerFailure& failure) override;
   void slot_granted(Granted slot) override;
@@ -103,6 +115,7 @@ class TransactionSession final : private TransactionRelay::Host,
   const telemetry::DatabaseLabel database_;
   TransactionPools& pools_;
   TransactionPool& pool_;
+  const std::vector<ServerRequest> ways_;
   const std::shared_ptr<const PoolingRules> rules_;
   pooling::ClientSettings settings_;
   pooling::SessionTranslator translator_;
@@ -117,7 +130,8 @@ class TransactionSession final : private TransactionRelay::Host,
   bool opening_ = false;                     // waits for a connection being opened
   bool asks_again_ = false;                  // when time has passed: no replica is alive, or PAUSE
   bool accounted_ = false;
-  std::optional<ServerId> labels_of_;  // whose labels the meter has
+  std::optional<Clock::time_point> listen_since_;  // waits to be listened for
+  std::optional<ServerId> labels_of_;              // whose labels the meter has
   Clock::time_point asked_at_{};
   Clock::time_point give_up_at_{};
   std::vector<policy::ReplicaId> failed_;  // where this transaction found no connection

@@ -393,6 +393,7 @@ void ConnectionRows::append(ConnectionRows more) {
   std::move(more.clients.begin(), more.clients.end(), std::back_inserter(clients));
   std::move(more.servers.begin(), more.servers.end(), std::back_inserter(servers));
   std::move(more.idle.begin(), more.idle.end(), std::back_inserter(idle));
+  std::move(more.listeners.begin(), more.listeners.end(), std::back_inserter(listeners));
   logging_in += more.logging_in;
   sessions += more.sessions;
   buffers_lent += more.buffers_lent;
@@ -402,7 +403,8 @@ void ConnectionRows::append(ConnectionRows more) {
 bool needs_connections(Part part) {
   return has(part, Part::Clients) || has(part, Part::Servers) || has(part, Part::Pools) ||
          has(part, Part::Lists) || has(part, Part::Databases) || has(part, Part::Users) ||
-         has(part, Part::Replicas) || has(part, Part::Sockets) || has(part, Part::Memory);
+         has(part, Part::Replicas) || has(part, Part::Sockets) || has(part, Part::Memory) ||
+         has(part, Part::Listeners);
 }
 
 ConnectionRows connection_rows(Worker& worker, admin::WallTime now) {
@@ -419,6 +421,10 @@ ConnectionRows connection_rows(Worker& worker, admin::WallTime now) {
     if (auto server = session->server_row(now)) rows.servers.push_back(*std::move(server));
   }
   rows.idle = worker.transaction_pools().idle();
+  for (const Listeners::Info& one : worker.listeners().info())
+    rows.listeners.push_back(
+        {one.database, one.encoding, one.user, one.process_id, static_cast<std::int64_t>(one.channels),
+         static_cast<std::int64_t>(one.notifications), static_cast<std::int64_t>(one.reconnects)});
   return rows;
 }
 
@@ -446,6 +452,7 @@ admin::Snapshot make_snapshot_rows(Router& router, Part part, ConnectionRows con
   if (has(part, Part::Cluster))
     rows.cluster = cluster_rows(router.cluster_facts(), std::chrono::steady_clock::now());
   if (has(part, Part::State)) rows.state = router.state();
+  if (has(part, Part::Listeners)) rows.listeners = std::move(connections.listeners);
   if (has(part, Part::Memory)) rows.memory = memory_rows(router, connections);
   if (has(part, Part::Clients) || has(part, Part::Sockets)) rows.clients = std::move(connections.clients);
   if (has(part, Part::Servers) || has(part, Part::Sockets)) {

@@ -15,6 +15,7 @@ class Worker;
 struct ConnectionRows {
   std::vector<admin::ConnectionRow> clients, servers;  // servers: those in use
   std::vector<ServerPool::IdleInfo> idle;              // of the threads' own
+  std::vector<admin::ListenerRow> listeners;
   std::size_t logging_in = 0;
   std::size_t sessions = 0;  // of all kinds, whether logged in or not
   std::size_t buffers_lent = 0, buffers_free = 0;

@@ -147,7 +147,8 @@ void Worker::replace_snapshot(SnapshotPtr snapshot, telemetry::Extents extents) 
   asio::post(io_, [this, snapshot = std::move(snapshot), extents]() mutable {
     metrics_.fit(extents);
     transaction_pools_.replace_snapshot(*snapshot_, *snapshot);
-    snapshot_ = std::move(snapshot);
+    const SnapshotPtr before = std::exchange(snapshot_, std::move(snapshot));
+    listening_.replace_snapshot(*before, *snapshot_);
   });
 }
 
@@ -192,7 +193,10 @@ void Worker::wake_at_gate() {
 }
 
 void Worker::drop_servers(ServerId server) {
-  asio::post(io_, [this, server] { transaction_pools_.drop(server); });
+  asio::post(io_, [this, server] {
+    transaction_pools_.drop(server);
+    listening_.drop(server);
+  });
 }
 
 void Worker::drop_idle(std::optional<std::string> server_database) {
@@ -241,6 +245,7 @@ asio::awaitable<void> Worker::wind_up() {
     co_await timer.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
   }
   transaction_pools_.close_all();
+  listening_.close_all();
   while (transaction_pools_.count() > 0 && std::chrono::steady_clock::now() < give_up_at) {
     timer.expires_after(1ms);
     co_await timer.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
@@ -343,6 +348,7 @@ asio::awaitable<void> Worker::tick() {
     if (const ClientLegs::Batch readings = leg_sampler_.tick(sessions_, now); !readings.empty())
       shared_.client_legs.add(readings);
     transaction_pools_.tick(now);
+    listening_.tick(now);
     calls_.hand_over();
     if (++ticks % 2 == 0) buffers_.trim();
     report_exhaustion();

@@ -23,6 +23,8 @@
 #include "router/call_collector.h"
 #include "router/database_gates.h"
 #include "router/leg_sampler.h"
+#include "router/listen_registry.h"
+#include "router/listeners.h"
 #include "router/session.h"
 #include "router/shared.h"
 #include "router/slot_request.h"
@@ -101,6 +103,10 @@ class Worker {
   SlotRequests& slot_requests() noexcept { return slot_requests_; }
   TransactionPools& transaction_pools() noexcept { return transaction_pools_; }
   const TransactionPools& transaction_pools() const noexcept { return transaction_pools_; }
+  ListenRegistry& listen_registry() noexcept { return listen_registry_; }
+  // Of the first worker; for the others to post to.
+  Listeners& listeners() noexcept { return listening_; }
+  const Listeners& listeners() const noexcept { return listening_; }
   admin::RouterView& view() noexcept { return *view_; }
   // Sessions whose database is paused.
   WakeList& at_gate() noexcept { return at_gate_; }
@@ -145,6 +151,8 @@ class Worker {
   bool stopping_ = false;
   SlotRequests slot_requests_;
   TransactionPools transaction_pools_{*this};
+  ListenRegistry listen_registry_{*this};
+  Listeners listening_{*this};
   net::TaskGroup tasks_;
   std::thread thread_;
 };

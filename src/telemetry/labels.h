@@ -91,7 +91,7 @@ struct LabelTraits;
   V(ServerFatal, "server_fatal") V(ServerDisconnect, "server_disconnect") \
   V(ClientIdleTimeout, "client_idle_timeout") V(IdleTransactionTimeout, "idle_transaction_timeout") \
   V(QueryTimeout, "query_timeout")                      \
-  V(WriteStallTimeout, "write_stall_timeout") V(Lifetime, "lifetime") \
+  V(WriteStallTimeout, "write_stall_timeout") V(UnreadNotifications, "unread_notifications") V(Lifetime, "lifetime") \
   V(ReplicaDown, "replica_down") V(PrimaryMoved, "primary_moved") V(Killed, "killed") \
   V(Shutdown, "shutdown") V(ProtocolViolation, "protocol_violation") \
   V(Internal, "internal")

@@ -75,7 +75,7 @@ def test_psql_notices_and_notifications(front, mode):
     out = psql(
         front,
         mode,
-        stdin="listen c;\nnotify c, 'heard';\nselect 1;\ndo $$ begin raise notice 'seen'; end $$;",
+        stdin="listen c;\nnotify c, 'heard';\nselect pg_sleep(0.3);\nselect 1;\ndo $$ begin raise notice 'seen'; end $$;",
     )
     assert 'Asynchronous notification "c" with payload "heard"' in out
 

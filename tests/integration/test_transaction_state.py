@@ -123,7 +123,7 @@ def test_each_sees_its_own_start_up_parameters(pooled):
         ("create temp table t (a int)", "temporary_table"),
         ("select pg_advisory_lock(4711)", "advisory_lock"),
         ("prepare p as select 1", "prepare"),
-        ("listen channel", "listen"),
+        ("select 1; listen channel", "listen"),
         ("declare c cursor with hold for select 1", "hold_cursor"),
     ],
 )

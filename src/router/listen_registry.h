@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "pooling/session_translator.h"
+#include "protocol/error_response.h"
+#include "router/server_login.h"
+
+namespace sluice::router {
+
+class Worker;
+
+// Where a session listens: a database of the primary, read in one encoding. Equal keys, one connection.
+struct ListenPlace {
+  std::string key;
+  std::string database;             // its name on the server
+  std::string encoding;             // client_encoding; "" leaves it to the server
+  std::vector<ServerRequest> ways;  // to log in, best first
+};
+
+// A session that listens.
+class NotificationSink {
+ public:
+  // A whole NotificationResponse.
+  virtual void notified(ByteView message) = 0;
+  // All that it asked for is listened to.
+  virtual void listening() = 0;
+  // What it asked for cannot be had.
+  virtual void cannot_listen(const protocol::ErrorFields& why) = 0;
+
+ protected:
+  ~NotificationSink() = default;
+};
+
+// The sessions of one thread that listen, and to what. Asks the Listeners of the home thread for channels
+// that nobody here has asked for yet, and hands what comes to those who wait for it. Shape:  kChannelsMax
+// channels a session. Thread: one; the calls by Listeners are posted to it.
+class ListenRegistry {
+ public:
+  static constexpr std::size_t kChannelsMax = 10'000;
+
+  explicit ListenRegistry(Worker& worker) : worker_(worker) {}
+  ListenRegistry(const ListenRegistry&) = delete;
+  ListenRegistry& operator=(const ListenRegistry&) = delete;
+
+  enum class Effect { Now, Later, TooMany };
+  // LISTEN, UNLISTEN or UNLISTEN * of a session. Later: NotificationSink::listening() or cannot_listen()
+  // follows. `place` counts where the session listens to nothing yet.
+  Effect change(NotificationSink& sink, const ListenPlace& place, const pooling::ListenChange& change);
+  // It listens to nothing any more, and is told of nothing.
+  void leave(NotificationSink& sink);
+  std::size_t sink_count() const noexcept { return sinks_.size(); }
+  std::size_t channel_count(NotificationSink& sink) const noexcept;
+  // It has asked for channels that are not listened to yet.
+  bool waits(NotificationSink& sink) const noexcept;
+
+  // By Listeners.
+  void granted(const std::string& key, const std::string& channel, std::uint64_t ticket);
+  void refused(const std::string& key, const std::string& channel, std::uint64_t ticket,
+               const protocol::ErrorFields& why);
+  void deliver(const std::string& key, const std::string& channel, const Bytes& message);
+
+ private:
+  struct Channel {
+    std::uint64_t ticket = 0;
+    bool granted = false;
+    std::vector<NotificationSink*> sinks{};
+  };
+  struct Sink {
+    std::string key;
+    std::set<std::string, std::less<>> channels{};
+    std::size_t waiting = 0;  // for channels that are not granted
+  };
+  using Channels = std::map<std::string, Channel, std::less<>>;
+
+  Channel* find(const std::string& key, std::string_view channel);
+  void unlisten(NotificationSink& sink, Sink& state, const std::string& channel);
+  void unlisten_all(NotificationSink& sink, Sink& state);
+
+  Worker& worker_;
+  std::map<std::string, Channels, std::less<>> places_;
+  std::map<NotificationSink*, Sink> sinks_;
+  std::uint64_t next_ticket_ = 1;
+};
+
+}  // namespace sluice::router

@@ -1,0 +1,101 @@
+// What a session in transaction mode listens to: see Listeners.
+#include <utility>
+
+#include "router/transaction_session.h"
+#include "router/worker.h"
+
+namespace sluice::router {
+namespace {
+
+namespace metric = telemetry::metric;
+using protocol::ErrorFields;
+
+constexpr std::string_view kEncoding = "client_encoding";
+
+ErrorFields too_many_channels() {
+  return {"FATAL", "54000", "too many channels are listened to", "",
+          "A session may listen to " + std::to_string(ListenRegistry::kChannelsMax) + " channels."};
+}
+
+ErrorFields too_many_unread() {
+  return {"FATAL", "54000", "too many notifications wait for this client (notification_buffer)", "",
+          "Notifications are given between two transactions: end them in time, and read."};
+}
+
+ErrorFields nobody_to_listen_to() {
+  return {"FATAL", "57P03", "the primary could not be listened to in time (query_wait_timeout)", "", ""};
+}
+
+}  // namespace
+
+std::size_t TransactionSession::channel_count() {
+  return worker_.listen_registry().channel_count(*this);
+}
+
+// Payloads come in the encoding of the connection: it has to be the client's.
+ListenPlace TransactionSession::listen_place() const {
+  ListenPlace place;
+  place.database = ways_[0].parameters[1].second;
+  const std::string* const encoding = pooling::value_of(*settings_.wanted(), kEncoding);
+  if (encoding != nullptr) place.encoding = *encoding;
+  place.key = place.database + '\0' + place.encoding;
+  place.ways = ways_;
+  return place;
+}
+
+bool TransactionSession::listens_changed(std::vector<pooling::ListenChange> changes) {
+  ListenRegistry& registry = worker_.listen_registry();
+  const ListenPlace place = listen_place();
+  const std::size_t before = registry.sink_count();
+  bool later = false;
+  for (const pooling::ListenChange& change : changes) {
+    const ListenRegistry::Effect effect = registry.change(*this, place, change);
+    if (effect == ListenRegistry::Effect::TooMany) {
+      owner_.end_for_want_of_server(too_many_channels());
+      break;
+    }
+    later = effect == ListenRegistry::Effect::Later;
+  }
+  worker_.metrics().change(metric::listening_sessions, static_cast<std::int64_t>(registry.sink_count()) -
+                                                           static_cast<std::int64_t>(before));
+  if (later && !listen_since_) listen_since_ = Clock::now();
+  return later;
+}
+
+void TransactionSession::listening() {
+  listen_since_.reset();
+  if (relay_) relay_->open_gate();
+}
+
+void TransactionSession::cannot_listen(const ErrorFields& why) {
+  worker_.metrics().change(metric::listening_sessions, -1);
+  listen_since_.reset();
+  ErrorFields fatal = why;
+  fatal.severity = "FATAL";
+  owner_.end_for_want_of_server(std::move(fatal));
+}
+
+void TransactionSession::notified(ByteView message) {
+  if (!relay_) return;
+  relay_->notify(message);
+  worker_.metrics().count(metric::notifications_total, database_);
+  if (relay_->notification_bytes() > worker_.snapshot()->options().notification_buffer)
+    owner_.end_for_unread_notifications(too_many_unread());
+}
+
+void TransactionSession::tick_listens(Clock::time_point now) {
+  if (!listen_since_) return;
+  if (!worker_.listen_registry().waits(*this)) return listening();  // it took back what it had asked for
+  if (now - *listen_since_ < worker_.snapshot()->options().query_wait_timeout) return;
+  listen_since_.reset();
+  owner_.end_for_want_of_server(nobody_to_listen_to());
+}
+
+void TransactionSession::end_relay() {
+  ListenRegistry& registry = worker_.listen_registry();
+  if (registry.channel_count(*this) > 0) worker_.metrics().change(metric::listening_sessions, -1);
+  registry.leave(*this);
+  relay_.reset();
+}
+
+}  // namespace sluice::router
