@@ -145,6 +145,7 @@ void HealthMonitor::Impl::on_answer(Watched& watched, const ProbeAnswer& answer,
   }
   if (!facts.lag_bytes && answer.in_recovery != false) facts.lag_bytes = watched.server.lag_bytes;
   facts.timeline = answer.timeline;
+  facts.replayed = answer.in_recovery == true ? answer.replayed : std::nullopt;
   const ProbeOk probe{started, answer.in_recovery, facts.lag_bytes, facts.lag};
   publish(watched, watched.state.on_probe_ok(probe, now));
   if (on_probe) on_probe(watched.facts, true);

@@ -47,6 +47,8 @@ struct ServerHealth {
   std::optional<std::uint64_t> lag_bytes;
   std::optional<std::chrono::milliseconds> lag;
   std::optional<std::uint64_t> timeline;
+  std::optional<std::uint64_t>
+      replayed;  // standby: what its queries saw at the last answered probe, or later
   ProbeTimes probe_times;
   std::optional<TimePoint> answered;  // when the last answered probe ended
   int failures_in_row = 0;

@@ -27,6 +27,8 @@ enum class PoolMode { Session, Transaction };
 enum class Isolation { Default, Strict };
 enum class OnPin { Pin, Refuse };
 enum class PoolModeOf { Inherited, Session, Transaction };
+enum class ReadOnly { Target, Replicas };
+enum class ReadYourWrites { Off, On };
 enum class NoReplica { Refuse, Wait };
 enum class Discover { Off, Dns };
 enum class ProxyProtocol { Off, V1, V2 };
@@ -106,6 +108,16 @@ struct EnumWords<PoolModeOf> {
   static constexpr std::array words = {Words<PoolModeOf>{"inherited", PoolModeOf::Inherited},
                                        Words<PoolModeOf>{"session", PoolModeOf::Session},
                                        Words<PoolModeOf>{"transaction", PoolModeOf::Transaction}};
+};
+template <>
+struct EnumWords<ReadOnly> {
+  static constexpr std::array words = {Words<ReadOnly>{"target", ReadOnly::Target},
+                                       Words<ReadOnly>{"replicas", ReadOnly::Replicas}};
+};
+template <>
+struct EnumWords<ReadYourWrites> {
+  static constexpr std::array words = {Words<ReadYourWrites>{"off", ReadYourWrites::Off},
+                                       Words<ReadYourWrites>{"on", ReadYourWrites::On}};
 };
 template <>
 struct EnumWords<NoReplica> {

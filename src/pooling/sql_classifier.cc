@@ -177,8 +177,9 @@ void StatementReader::finish_create(std::span<const SqlToken> rest) {
 
 void StatementReader::finish_begin(std::span<const SqlToken> rest) {
   for (std::size_t i = 0; i + 1 < rest.size(); ++i) {
-    if (!rest[i].word("read")) continue;
-    facts_->read_only_begin = facts_->statement_count == 1 && rest[i + 1].word("only");
+    if (!rest[i].word("read") || facts_->statement_count != 1) continue;
+    if (rest[i + 1].word("only")) facts_->target = Target::ReadOnly;
+    if (rest[i + 1].word("write")) facts_->target = Target::ReadWrite;
   }
 }
 
@@ -263,8 +264,7 @@ SqlFacts classify(std::string_view sql, Backslash backslash) {
     }
     statement.token(token);
   }
-  facts.target = target_named(lexer.directive());
-  if (facts.target == Target::Unsaid && facts.read_only_begin) facts.target = Target::Replica;
+  if (const Target named = target_named(lexer.directive()); named != Target::Unsaid) facts.target = named;
   return facts;
 }
 

@@ -9,8 +9,8 @@
 
 namespace sluice::pooling {
 
-// Where a statement asks to be run: the comment sluice: target=..., or BEGIN READ ONLY.
-enum class Target : std::uint8_t { Unsaid, Primary, Replica };
+// Where a statement asks to be run: the comment sluice: target=..., else how it begins its transaction.
+enum class Target : std::uint8_t { Unsaid, Primary, Replica, ReadOnly, ReadWrite };
 
 // What a statement does that concerns pooling. Others are Other.
 enum class SqlAction : std::uint8_t {
@@ -39,7 +39,6 @@ struct SqlStep {
 struct SqlFacts {
   PinReasons pins;
   Target target = Target::Unsaid;  // of its first statement; a comment outranks BEGIN's mode
-  bool read_only_begin = false;    // begins with BEGIN or START TRANSACTION ... READ ONLY
   std::uint32_t statement_count = 0;
   bool truncated = false;      // there was more text than was looked at, or more steps than are kept
   std::vector<SqlStep> steps;  // without Other, in order; at most kStepsMax

@@ -16,6 +16,13 @@ ErrorFields no_such_database(const std::string& name) {
 
 }  // namespace
 
+std::optional<bool> means_primary(std::string_view target) noexcept {
+  if (target == "primary" || target == "read-write") return true;
+  if (target == "replicas" || target == "replica" || target == "read-only" || target == "standby")
+    return false;
+  return std::nullopt;
+}
+
 asio::awaitable<Classified> classify(Shared& shared, SnapshotPtr snapshot, const ClientIdentity& identity,
                                      const net::SocketAddress& peer, const std::string& listener) {
   const config::Config& config = *snapshot->config;
@@ -50,13 +57,13 @@ asio::awaitable<Classified> classify(Shared& shared, SnapshotPtr snapshot, const
       database->server_database.empty() ? identity.startup.database : database->server_database;
   result.primary = database->target == config::Target::Primary;
   if (const auto& target = identity.asked.target) {
-    if (*target == "primary") {
-      result.primary = true;
-    } else if (*target == "replicas" || *target == "replica") {
-      result.primary = false;
+    if (const auto primary = means_primary(*target)) {
+      result.primary = *primary;
     } else {
-      result.refusal = ErrorFields{"FATAL", "22023", "invalid value for sluice.target: \"" + *target + "\"",
-                                   "", "Valid values are \"primary\" and \"replicas\"."};
+      result.refusal =
+          ErrorFields{"FATAL", "22023", "invalid value for sluice.target: \"" + *target + "\"", "",
+                      "Valid values are \"primary\" (or \"read-write\") and \"replicas\" (or \"replica\", "
+                      "\"read-only\", \"standby\")."};
     }
   }
   if (!identity.asked.unknown.empty())

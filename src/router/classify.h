@@ -34,6 +34,9 @@ asio::awaitable<Classified> classify(Shared& shared, SnapshotPtr snapshot, const
 // What rules may look at. The views live as long as the arguments.
 config::ClientFacts client_facts(const protocol::StartupMessage& startup, const net::SocketAddress& peer,
                                  const std::string& listener);
+// What sluice.target says, in its own words or those of libpq's target_session_attrs; nothing for other
+// words.
+std::optional<bool> means_primary(std::string_view target) noexcept;
 // A start-up parameter, the last of its repeats; "" when absent.
 std::string_view parameter(const protocol::StartupMessage& startup, std::string_view name) noexcept;
 

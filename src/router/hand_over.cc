@@ -1,9 +1,18 @@
 #include "router/hand_over.h"
 
+#include <charconv>
 #include <string>
 #include <utility>
 
 namespace sluice::router {
+
+namespace {
+
+// Of what was committed before: insert, not flush, so that it holds with synchronous_commit off, too.
+constexpr const char* kPosition =
+    "SELECT pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_insert_lsn(), '0/0')";
+
+}  // namespace
 
 void after_reset(const protocol::ResetMachine& done, pooling::ServerStatements& statements,
                  pooling::ServerSettings& settings) {
@@ -12,9 +21,9 @@ void after_reset(const protocol::ResetMachine& done, pooling::ServerStatements& 
   settings.on_reports(done.parameters());
 }
 
-HandOver::HandOver(Purpose purpose, pooling::ServerStatements& statements, pooling::ServerSettings& server,
-                   pooling::ClientSettings& client)
-    : purpose_(purpose), statements_(statements), server_(server), client_(client) {
+HandOver::HandOver(Purpose purpose, Position position, pooling::ServerStatements& statements,
+                   pooling::ServerSettings& server, pooling::ClientSettings& client)
+    : purpose_(purpose), asks_(position), statements_(statements), server_(server), client_(client) {
   if (purpose == Purpose::TakeDiscarded)
     discard_.emplace('I', "DISCARD ALL");
   else
@@ -31,6 +40,8 @@ void HandOver::feed(ByteView bytes) {
     protocol::feed(*discard_, bytes);
   else if (settings_)
     protocol::feed(*settings_, bytes);
+  else if (asking_)
+    protocol::feed(*asking_, bytes);
 }
 
 HandOver::Want HandOver::step() {
@@ -43,7 +54,14 @@ HandOver::Want HandOver::step() {
     discard_.reset();
     begin_settings();
   }
-  if (!settings_) return Want::Done;
+  if (settings_) {
+    const Want want = step_settings();
+    if (want != Want::Done) return want;
+  }
+  return asks_ == Position::Asked && !position_ ? step_position() : Want::Done;
+}
+
+HandOver::Want HandOver::step_settings() {
   const pooling::SettingsMachine::Want want = settings_->step();
   append(output_, settings_->take_output());
   if (want == pooling::SettingsMachine::Want::Failed) return Want::Failed;
@@ -54,6 +72,23 @@ HandOver::Want HandOver::step() {
   else
     client_.on_synced(server_, settings_->values());
   settings_.reset();
+  return Want::Done;
+}
+
+HandOver::Want HandOver::step_position() {
+  if (!asking_) asking_.emplace(kPosition);
+  const pooling::SettingsMachine::Want want = asking_->step();
+  append(output_, asking_->take_output());
+  if (want == pooling::SettingsMachine::Want::Failed) return Want::Failed;
+  if (want == pooling::SettingsMachine::Want::Read) return Want::Read;
+  server_.on_reports(asking_->reports());
+  const auto& values = asking_->values();
+  if (values.size() != 1 || !values[0]) return Want::Failed;
+  std::uint64_t position = 0;
+  const char* const end = values[0]->data() + values[0]->size();
+  if (std::from_chars(values[0]->data(), end, position).ptr != end) return Want::Failed;
+  position_ = position;
+  asking_.reset();
   return Want::Done;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -21,8 +22,11 @@ class HandOver {
   enum class Purpose { Take, TakeDiscarded, Return };
   enum class Want { Read, Done, Failed };
 
-  HandOver(Purpose purpose, pooling::ServerStatements& statements, pooling::ServerSettings& server,
-           pooling::ClientSettings& client);
+  enum class Position { Unasked, Asked };
+
+  // Position: whether to ask where the server's WAL ends, last of all.
+  HandOver(Purpose purpose, Position position, pooling::ServerStatements& statements,
+           pooling::ServerSettings& server, pooling::ClientSettings& client);
 
   Purpose purpose() const noexcept { return purpose_; }
   void feed(ByteView bytes);
@@ -31,16 +35,23 @@ class HandOver {
   Bytes take_output() { return std::exchange(output_, {}); }
   // After Failed, the server's words if it said any: it refused a value of the client's.
   std::optional<protocol::ErrorFields> error() const;
+  // After Done, where it was asked for: bytes since the beginning of WAL.
+  std::optional<std::uint64_t> position() const noexcept { return position_; }
 
  private:
   void begin_settings();
+  Want step_settings();
+  Want step_position();
 
   const Purpose purpose_;
+  const Position asks_;
   pooling::ServerStatements& statements_;
   pooling::ServerSettings& server_;
   pooling::ClientSettings& client_;
   std::optional<protocol::ResetMachine> discard_;
   std::optional<pooling::SettingsMachine> settings_;
+  std::optional<pooling::SettingsMachine> asking_;  // for the position
+  std::optional<std::uint64_t> position_;
   Bytes output_;
 };
 

@@ -157,6 +157,9 @@ void Router::watch_servers() {
           const std::lock_guard lock(mutex_);
           health_.insert_or_assign(health.name, health);
         }
+        if (const auto replica = admission_->find_replica(health.name);
+            replica && health.role != cluster::ServerRole::Primary)
+          shared_->replay_positions.set(*replica, ok && health.status.up ? health.replayed : std::nullopt);
         watch_primary(health, ok);
       });
   find_servers();

@@ -23,9 +23,12 @@ asio::awaitable<std::optional<protocol::ErrorFields>> Session::begin_transaction
   std::vector<ServerRequest> ways =
       server_requests(*snapshot_, identity, kPrimary, classified.server_database, tag_, peer_);
   const Servers servers = classified.primary ? Servers::Primary : Servers::Replicas;
+  const TransactionSession::Routing routing{classified.database->read_only,
+                                            classified.database->read_your_writes};
   TransactionSession::Owner& owner = *this;
-  transactions_ = std::make_unique<TransactionSession>(
-      worker_, owner, tag_, servers, snapshot_->database_label(classified.database), std::move(ways));
+  transactions_ =
+      std::make_unique<TransactionSession>(worker_, owner, tag_, servers, routing,
+                                           snapshot_->database_label(classified.database), std::move(ways));
   if (transactions_->parameters() != nullptr) co_return std::nullopt;
   std::optional<protocol::ErrorFields> refusal;
   if (classified.primary) {

@@ -15,6 +15,7 @@
 #include "router/database_gates.h"
 #include "router/directory.h"
 #include "router/ids.h"
+#include "router/replay_positions.h"
 #include "router/server_pool.h"
 #include "router/snapshot.h"
 
@@ -41,6 +42,7 @@ struct Shared {
   Directory& directory;
   ClientLegs client_legs;
   DatabaseGates gates;
+  ReplayPositions replay_positions;
   std::vector<std::unique_ptr<Worker>> workers;
   // Where processes that were taken over from take cancels of the sessions that they keep.
   std::vector<std::string> predecessor_cancels;

@@ -173,7 +173,7 @@ std::size_t TransactionRelay::use(ByteView bytes, Clock::time_point now) {
       }
       waiting_since_ = now;
       watched_ = false;
-      if (PooledServer* const server = host_.server_wanted(now)) begin(*server, now);
+      if (PooledServer* const server = host_.server_wanted(rest, now)) begin(*server, now);
       if (waiting_since_) break;
       if (server_ == nullptr) continue;  // refused
     }

@@ -89,7 +89,10 @@ void TransactionRelay::begin(PooledServer& server, Clock::time_point now) {
 }
 
 void TransactionRelay::begin_hand_over(HandOver::Purpose purpose, Clock::time_point now) {
-  hand_over_ = std::make_unique<HandOver>(purpose, server_->statements, server_->settings, settings_);
+  const bool asks = purpose == HandOver::Purpose::Return && host_.wants_position();
+  hand_over_ =
+      std::make_unique<HandOver>(purpose, asks ? HandOver::Position::Asked : HandOver::Position::Unasked,
+                                 server_->statements, server_->settings, settings_);
   hand_over_since_ = now;
   run_hand_over(now);
 }
@@ -110,6 +113,7 @@ void TransactionRelay::run_hand_over(Clock::time_point now) {
     error->severity = "FATAL";
     return host_.settings_refused(*std::move(error));
   }
+  if (const auto position = hand_over_->position()) host_.position_known(*position);
   const HandOver::Purpose purpose = hand_over_->purpose();
   hand_over_.reset();
   if (purpose == HandOver::Purpose::Return) return release(now);
@@ -130,7 +134,7 @@ void TransactionRelay::lose_server_in_hand_over() {
   const Clock::time_point now = Clock::now();
   waiting_since_ = now;
   watched_ = false;
-  if (PooledServer* const server = host_.server_wanted(now)) begin(*server, now);
+  if (PooledServer* const server = host_.server_wanted_again(now)) begin(*server, now);
   go_on();
 }
 
@@ -356,7 +360,8 @@ void TransactionRelay::release_if_at_rest(Clock::time_point now) {
     case pooling::HandBack::Yes:
       break;
   }
-  if (!settings_.read_sql().empty()) return begin_hand_over(HandOver::Purpose::Return, now);
+  if (!settings_.read_sql().empty() || host_.wants_position())
+    return begin_hand_over(HandOver::Purpose::Return, now);
   release(now);
 }
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -46,8 +47,14 @@ class TransactionRelay final : private ServerUser {
   // What a relay asks of its session.
   class Host {
    public:
-    // A transaction is to begin. The server, or null: then give() or refuse() follows, unless withdrawn.
-    virtual PooledServer* server_wanted(Clock::time_point now) = 0;
+    // A transaction is to begin, with a message that `first` begin with. The server, or null: then give() or
+    // refuse() follows, unless withdrawn.
+    virtual PooledServer* server_wanted(ByteView first, Clock::time_point now) = 0;
+    // The same once more: the server was lost before anything of the client's was sent.
+    virtual PooledServer* server_wanted_again(Clock::time_point now) = 0;
+    // Where the server's WAL ends is to be asked before it goes: what the answer is.
+    virtual bool wants_position() const = 0;
+    virtual void position_known(std::uint64_t position) = 0;
     // The client is gone, or its request was cancelled, before there was one.
     virtual void server_not_wanted() = 0;
     // The transaction is over, and the server at rest.

@@ -21,10 +21,13 @@ telemetry::PinReason label_of(pooling::PinReason reason) {
 }  // namespace
 
 TransactionSession::TransactionSession(Worker& worker, Owner& owner, const SessionTag& tag, Servers servers,
-                                       telemetry::DatabaseLabel database, std::vector<ServerRequest> ways)
+                                       Routing routing, telemetry::DatabaseLabel database,
+                                       std::vector<ServerRequest> ways)
     : worker_(worker),
       owner_(owner),
       tag_(tag),
+      home_(servers),
+      routing_(routing),
       servers_(servers),
       database_(database),
       pools_(worker.transaction_pools()),
@@ -64,10 +67,15 @@ telemetry::PoolLabel TransactionSession::pool_label() const {
                                              : telemetry::PoolLabel::primary();
 }
 
-PooledServer* TransactionSession::server_wanted(Clock::time_point now) {
+PooledServer* TransactionSession::server_wanted(ByteView first, Clock::time_point now) {
+  failed_.clear();
+  servers_ = route(first);
+  return server_wanted_again(now);
+}
+
+PooledServer* TransactionSession::server_wanted_again(Clock::time_point now) {
   asked_at_ = now;
   give_up_at_ = now + worker_.snapshot()->options().query_wait_timeout;
-  failed_.clear();
   told_queued_ = false;
   place_.reset();
   return ask(now);

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "config/config.h"
 #include "net/stream.h"
 #include "pooling/session_translator.h"
 #include "pooling/settings.h"
@@ -30,6 +32,11 @@ class TransactionSession final : private TransactionRelay::Host,
                                  private NotificationSink {
  public:
   using Clock = std::chrono::steady_clock;
+  // Of its database's entry.
+  struct Routing {
+    config::ReadOnly read_only = config::ReadOnly::Target;
+    config::ReadYourWrites read_your_writes = config::ReadYourWrites::Off;
+  };
 
   // What its session does for it.
   class Owner {
@@ -46,7 +53,8 @@ class TransactionSession final : private TransactionRelay::Host,
   };
 
   // `ways`: see TransactionPools::join().
-  TransactionSession(Worker& worker, Owner& owner, const SessionTag& tag, Servers servers,
+  // `servers`: where its transactions go as long as they do not say, and `routing` does not.
+  TransactionSession(Worker& worker, Owner& owner, const SessionTag& tag, Servers servers, Routing routing,
                      telemetry::DatabaseLabel database, std::vector<ServerRequest> ways);
   TransactionSession(const TransactionSession&) = delete;
   TransactionSession& operator=(const TransactionSession&) = delete;
@@ -76,12 +84,18 @@ class TransactionSession final : private TransactionRelay::Host,
   PooledServer* server() const noexcept { return relay_ ? relay_->server() : nullptr; }
 
  private:
-  PooledServer* server_wanted(Clock::time_point now) override;
+  PooledServer* server_wanted(ByteView first, Clock::time_point now) override;
+  PooledServer* server_wanted_again(Clock::time_point now) override;
   void server_not_wanted() override;
   void server_done(PooledServer& server, Clock::time_point now) override;
   void server_pinned() override;
   void settings_refused(protocol::ErrorFields why) override;
   void server_left(PooledServer& server, TransactionRelay::Left left) override;
+  // transaction_target.cc
+  bool wants_position() const override;
+  void position_known(std::uint64_t position) override;
+  Servers route(ByteView first);
+  Servers among_fresh_replicas();
   // transaction_listens.cc
   bool listens_changed(std::vector<pooling::ListenChange> changes) override;
   void notified(ByteView message) override;
@@ -111,7 +125,11 @@ class TransactionSession final : private TransactionRelay::Host,
   Worker& worker_;
   Owner& owner_;
   const SessionTag& tag_;
-  const Servers servers_;
+  const Servers home_;  // where its transactions go that do not say
+  const Routing routing_;
+  Servers servers_;               // where the present one goes
+  bool writes_ = false;           // it may write
+  std::uint64_t written_to_ = 0;  // WAL that a replica has to have replayed; all ones: not known
   const telemetry::DatabaseLabel database_;
   TransactionPools& pools_;
   TransactionPool& pool_;

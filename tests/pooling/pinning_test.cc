@@ -105,10 +105,11 @@ TEST(Pinning, LargeQueryOfSeveralStatementsPins) {
 TEST(Pinning, TargetOfWhatBeginsATransaction) {
   World world;
   const SessionTranslator& translator = world.a.translator();
-  EXPECT_EQ(translator.target_of(Stream().query("begin read only").bytes()), Target::Replica);
+  EXPECT_EQ(translator.target_of(Stream().query("begin read only").bytes()), Target::ReadOnly);
   EXPECT_EQ(translator.target_of(Stream().parse("", "select 1 /* sluice: target=primary */").bytes()),
             Target::Primary);
-  EXPECT_EQ(translator.target_of(Stream().close('S', "x").query("begin read only").bytes()), Target::Replica);
+  EXPECT_EQ(translator.target_of(Stream().close('S', "x").query("begin read only").bytes()),
+            Target::ReadOnly);
   EXPECT_EQ(translator.target_of(Stream().sync().bytes()), Target::Unsaid);
   world.a_on(world.one, Stream().parse("r", "select 1 /* sluice: target=replica */").sync());
   EXPECT_EQ(translator.target_of(Stream().bind("", "r").bytes()), Target::Replica);

@@ -119,9 +119,10 @@ TEST(SqlClassifier, TellsWhatActsOnNamesAndChannels) {
 }
 
 TEST(SqlClassifier, TellsTheTarget) {
-  EXPECT_EQ(classify("begin read only").target, Target::Replica);
-  EXPECT_EQ(classify("START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY").target, Target::Replica);
-  EXPECT_EQ(classify("begin read write").target, Target::Unsaid);
+  EXPECT_EQ(classify("begin read only").target, Target::ReadOnly);
+  EXPECT_EQ(classify("START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY").target,
+            Target::ReadOnly);
+  EXPECT_EQ(classify("begin read write").target, Target::ReadWrite);
   EXPECT_EQ(classify("begin; set transaction read only").target, Target::Unsaid);
   EXPECT_EQ(classify("begin isolation level read committed").target, Target::Unsaid);
   EXPECT_EQ(classify("/* sluice: target=replica */ select 1").target, Target::Replica);
