@@ -16,7 +16,7 @@ test_packages=(
 )
 # Node and Java come from more than one vendor; any of them will do.
 compat_commands=(node npm java)
-compat_packages=(libpostgresql-jdbc-java)
+compat_packages=(libpostgresql-jdbc-java python3-sqlalchemy python3-django ruby-rails ruby-pg)
 bench_packages=(pgbouncer haproxy nginx-light wrk)
 fuzz_packages=(clang-14 libclang-rt-14-dev)
 experiment_packages=(ruby-rails puma ruby-pg iputils-ping iproute2 postgresql-15 python3)
