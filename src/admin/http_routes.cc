@@ -28,8 +28,9 @@ constexpr PageRow kPages[] = {
 
 // Without a login only what says little about people and stays small: clients, servers, users and options are
 // for the console.
-constexpr std::string_view kViews[] = {"REPLICAS",  "CLASSES", "HOSTS", "RTT",       "ROUTES", "POOLS",
-                                       "DECISIONS", "STATS",   "LISTS", "DATABASES", "STATE",  "VERSION"};
+constexpr std::string_view kViews[] = {"REPLICAS",  "CLASSES", "BUDGETS",   "HOSTS", "RTT",
+                                       "ROUTES",    "POOLS",   "DECISIONS", "STATS", "LISTS",
+                                       "DATABASES", "STATE",   "VERSION"};
 constexpr std::string_view kApi = "/v1/";
 
 struct CellJson {

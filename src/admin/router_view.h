@@ -22,6 +22,7 @@ using ClassCounts = std::vector<std::pair<std::string, std::int64_t>>;
 enum class Part {
   Replicas,
   Classes,
+  Budgets,
   Clients,
   Servers,
   Sockets,  // clients and servers
@@ -95,6 +96,14 @@ struct ClassRow {
   ClassCounts
       outcomes;  // decisions by outcome name ("own", "borrowed_mixed", ...), all outcomes, fixed order
   Quantiles response;
+};
+
+struct BudgetRow {
+  std::string name, mode;
+  std::string active_share, busy_share;  // exact decimals, as configured
+  std::int64_t active = 0, waiting = 0;
+  double busy = 0;  // slots on average
+  std::int64_t refused = 0, would_be_refused = 0;
 };
 
 // A client, or a server connection. `id` is unique among clients, or among servers, while the router runs;
@@ -233,6 +242,7 @@ struct DatabaseRow {
   std::string database;  // its name on the server
   std::string target;    // "replicas" or "primary"
   std::string pool_mode = "session";
+  std::int64_t max_connections = 0;  // 0: no limit
   std::int64_t current_connections = 0;
   std::int64_t max_client_connections = 0;  // 0: no limit
   std::int64_t current_client_connections = 0;
@@ -241,6 +251,7 @@ struct DatabaseRow {
 
 struct UserRow {
   std::string name;
+  std::int64_t max_connections = 0;  // 0: no limit
   std::int64_t current_connections = 0;
   std::int64_t max_client_connections = 0;  // 0: no limit
   std::int64_t current_client_connections = 0;
@@ -263,6 +274,7 @@ struct StateRow {
 struct Snapshot {
   std::vector<ReplicaRow> replicas;
   std::vector<ClassRow> classes;
+  std::vector<BudgetRow> budgets;
   std::vector<ConnectionRow> clients, servers;
   std::vector<ListenerRow> listeners;
   std::vector<MemoryRow> memory;

@@ -34,7 +34,8 @@ View databases_view() {
        fixed<Db>("force_user", Cell{}), fixed<Db>("pool_size", std::int64_t{0}),
        fixed<Db>("min_pool_size", std::int64_t{0}), fixed<Db>("reserve_pool_size", std::int64_t{0}),
        fixed<Db>("server_lifetime", Cell{}), column<&Db::pool_mode>("pool_mode"),
-       fixed<Db>("load_balance_hosts", Cell{}), fixed<Db>("max_connections", std::int64_t{0}),
+       fixed<Db>("load_balance_hosts", Cell{}),
+       column<&Db::max_connections>("max_connections", "In use at a time; 0: no limit."),
        column<&Db::current_connections>("current_connections", "Server connections."),
        column<&Db::max_client_connections>("max_client_connections", "0: no limit."),
        column<&Db::current_client_connections>("current_client_connections"),
@@ -47,13 +48,13 @@ View databases_view() {
 
 View users_view() {
   using U = UserRow;
-  return list_view<U>(
-      "USERS", "Users known to the router.", Part::Users, &Snapshot::users,
-      {column<&U::name>("name"), fixed<U>("pool_size", Cell{}), fixed<U>("reserve_pool_size", Cell{}),
-       fixed<U>("pool_mode", Cell{}), fixed<U>("max_user_connections", std::int64_t{0}),
-       column<&U::current_connections>("current_connections", "Server connections."),
-       column<&U::max_client_connections>("max_user_client_connections", "0: no limit."),
-       column<&U::current_client_connections>("current_client_connections")});
+  return list_view<U>("USERS", "Users known to the router.", Part::Users, &Snapshot::users,
+                      {column<&U::name>("name"), fixed<U>("pool_size", Cell{}),
+                       fixed<U>("reserve_pool_size", Cell{}), fixed<U>("pool_mode", Cell{}),
+                       column<&U::max_connections>("max_user_connections", "In use at a time; 0: no limit."),
+                       column<&U::current_connections>("current_connections", "Server connections."),
+                       column<&U::max_client_connections>("max_user_client_connections", "0: no limit."),
+                       column<&U::current_client_connections>("current_client_connections")});
 }
 
 View lists_view() {

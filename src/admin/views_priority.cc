@@ -62,6 +62,29 @@ View classes_view() {
                    [](const C& c) { return to_cell(c.response.p99); })});
 }
 
+// Two digits are what a mean of hundreds of requests deserves.
+Cell decimal(std::optional<double> value) {
+  if (!value) return {};
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f", *value);
+  return std::string(text.data());
+}
+
+View budgets_view() {
+  using B = BudgetRow;
+  return list_view<B>(
+      "BUDGETS", "Shares of the slots, and who used how much of them.", Part::Budgets, &Snapshot::budgets,
+      {column<&B::name>("name"), column<&B::mode>("mode", "off, warn or enforce."),
+       column<&B::active_share>("active_share", "Of the slots, at a moment; 0: no limit."),
+       column<&B::busy_share>("busy_share", "Of their time, over budget_window; 0: no limit."),
+       column<&B::active>("active", "Slots that its sessions or transactions have now."),
+       column<&B::waiting>("waiting", "Those that wait for one."),
+       computed<B>("busy", ColumnType::Text, "Slots that it had on average over budget_window.",
+                   [](const B& b) { return decimal(b.busy); }),
+       column<&B::refused>("refused", "Since the start, with mode enforce."),
+       column<&B::would_be_refused>("would_be_refused", "Since the start, with mode warn.")});
+}
+
 View hosts_view() {
   using H = HostRow;
   return list_view<H>(
@@ -93,13 +116,6 @@ View rtt_view() {
        column<&R::samples>("samples", "Of the leg with fewer.")});
 }
 
-// Two digits are what a mean of hundreds of requests deserves.
-Cell decimal(std::optional<double> value) {
-  if (!value) return {};
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.2f", *value);
-  return std::string(text.data());
-}
 Cell whole(std::optional<double> value) {
   return value ? Cell(static_cast<std::int64_t>(std::llround(*value))) : Cell();
 }
@@ -158,6 +174,7 @@ std::vector<View> priority_views() {
   std::vector<View> views;
   views.push_back(replicas_view());
   views.push_back(classes_view());
+  views.push_back(budgets_view());
   views.push_back(hosts_view());
   views.push_back(rtt_view());
   views.push_back(routes_view());

@@ -121,6 +121,29 @@ void check_rules(const Config& config, Reporter& reporter) {
   }
 }
 
+bool slots_limited(const Config& config) {
+  return config.options.max_active > 0 || std::all_of(config.replicas.begin(), config.replicas.end(),
+                                                      [](const Server& s) { return s.max_active > 0; });
+}
+
+void check_budgets(const Config& config, Reporter& reporter) {
+  check_unique_names(config.budgets, "budgets", reporter);
+  for (std::size_t i = 0; i < config.budgets.size(); ++i) {
+    const Budget& budget = config.budgets[i];
+    const std::string path = indexed("budgets", i);
+    for (const std::string& name : budget.class_names)
+      check_class_reference(config, path + ".class", name, reporter);
+    if (budget.mode != BudgetMode::Off && budget.active_share == Ratio() && budget.busy_share == Ratio())
+      reporter.warning(path, "limits nothing", "give active_share or busy_share");
+    const bool everything = budget.class_names.empty() && budget.user.empty() && budget.database.empty() &&
+                            budget.application_name.empty() && budget.route.empty();
+    if (everything && i + 1 < config.budgets.size())
+      reporter.warning(indexed("budgets", i + 1), "is never reached: " + path + " matches everything");
+  }
+  if (!config.budgets.empty() && !slots_limited(config))
+    reporter.warning("budgets", "are shares of the slots, which have no limit here", "set max_active");
+}
+
 void check_databases(const Config& config, Reporter& reporter) {
   check_unique_names(config.databases, "databases", reporter);
   if (config.databases.empty())
@@ -155,6 +178,7 @@ void check_pools(const Config& config, Reporter& reporter) {
   check_classes(config, reporter);
   check_servers(config, reporter);
   check_rules(config, reporter);
+  check_budgets(config, reporter);
   check_databases(config, reporter);
   check_hosts(config, reporter);
 }

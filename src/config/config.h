@@ -40,6 +40,9 @@ struct PriorityClass {
 struct ClassRule {
 #include "config/tables/class_rule.def"
 };
+struct Budget {
+#include "config/tables/budget.def"
+};
 struct OriginHost {
 #include "config/tables/origin_host.def"
 };
@@ -83,6 +86,7 @@ struct Config {
       primary_candidates;              // where several are: the one that is not in recovery is the primary
   std::vector<PriorityClass> classes;  // highest first, at least one
   std::vector<ClassRule> rules;        // first match wins, else options.default_class (never empty here)
+  std::vector<Budget> budgets;         // first match wins, else none
   std::vector<OriginHost> hosts;       //
   std::vector<Database> databases;     // at least one; where none is listed "*" with target replicas
   std::vector<UserSettings> user_settings;  // the key `users`; first match wins

@@ -60,6 +60,7 @@ std::vector<Change> diff(const Config& from, const Config& to) {
   differ.compare_list("users", from.user_settings, to.user_settings);
   differ.compare_list("classes", from.classes, to.classes);
   differ.compare_list("rules", from.rules, to.rules);
+  differ.compare_list("budgets", from.budgets, to.budgets);
   differ.compare_list("hosts", from.hosts, to.hosts);
   differ.compare_list("hba", from.hba, to.hba);
   differ.compare_list("listeners", from.listeners, to.listeners);

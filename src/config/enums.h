@@ -6,6 +6,7 @@
 
 #include "sluice/placement/policy.h"
 #include "sluice/policy/admission_queue.h"
+#include "sluice/policy/budgets.h"
 #include "sluice/policy/pool_config.h"
 
 namespace sluice::config {
@@ -13,6 +14,7 @@ namespace sluice::config {
 using PolicyName = policy::PolicyKind;
 using ReplicaOrder = policy::ReplicaOrder;
 using QueueDiscipline = policy::QueueDiscipline;
+using BudgetMode = policy::BudgetMode;
 using PlacementPolicy = placement::Policy;
 
 // How a client proves who it is.
@@ -78,6 +80,12 @@ template <>
 struct EnumWords<ReplicaOrder> {
   static constexpr std::array words = {Words<ReplicaOrder>{"least_loaded", ReplicaOrder::LeastLoaded},
                                        Words<ReplicaOrder>{"nearest", ReplicaOrder::Nearest}};
+};
+template <>
+struct EnumWords<BudgetMode> {
+  static constexpr std::array words = {Words<BudgetMode>{"off", BudgetMode::Off},
+                                       Words<BudgetMode>{"warn", BudgetMode::Warn},
+                                       Words<BudgetMode>{"enforce", BudgetMode::Enforce}};
 };
 template <>
 struct EnumWords<QueueDiscipline> {

@@ -63,6 +63,14 @@ std::span<const Field<ClassRule>> fields_of<ClassRule>() {
   return table;
 }
 template <>
+std::span<const Field<Budget>> fields_of<Budget>() {
+  using Record = Budget;
+  static const Field<Budget> table[] = {
+#include "config/tables/budget.def"
+  };
+  return table;
+}
+template <>
 std::span<const Field<OriginHost>> fields_of<OriginHost>() {
   using Record = OriginHost;
   static const Field<OriginHost> table[] = {
@@ -112,6 +120,8 @@ std::span<const ListKey> list_keys() {
        "Priority classes, highest first. Without this list: premium and freemium."},
       {"rules", Apply::OnReload,
        "Which class a session is in: the first rule whose keys all match, else default_class."},
+      {"budgets", Apply::OnReload,
+       "Shares of the slots (max_active): the first entry whose keys all match a session or transaction."},
       {"hosts", Apply::OnReload,
        "Compute hosts by the networks of their clients: the longest matching prefix, the first of equals."},
       {"hba", Apply::OnReload,

@@ -51,6 +51,8 @@ std::span<const Field<PriorityClass>> fields_of<PriorityClass>();
 template <>
 std::span<const Field<ClassRule>> fields_of<ClassRule>();
 template <>
+std::span<const Field<Budget>> fields_of<Budget>();
+template <>
 std::span<const Field<OriginHost>> fields_of<OriginHost>();
 template <>
 std::span<const Field<Database>> fields_of<Database>();

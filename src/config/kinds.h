@@ -125,6 +125,7 @@ using LogFormat = Choice<config::LogFormat>;
 using TlsProtocols = Choice<config::TlsProtocols>;
 using PlacementPolicy = Choice<config::PlacementPolicy>;
 using QueueDiscipline = Choice<config::QueueDiscipline>;
+using BudgetMode = Choice<config::BudgetMode>;
 using IoEngine = Choice<config::IoEngine>;
 
 }  // namespace sluice::config::kind

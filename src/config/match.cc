@@ -106,6 +106,13 @@ std::size_t find_class(const Config& config, const ClientFacts& facts, std::stri
   return class_index(config, name).value_or(config.classes.empty() ? 0 : config.classes.size() - 1);
 }
 
+bool matches_budget(const Budget& budget, const ClientFacts& facts, std::string_view class_name) {
+  const std::vector<std::string>& classes = budget.class_names;
+  return (classes.empty() || std::find(classes.begin(), classes.end(), class_name) != classes.end()) &&
+         matches_any(budget.user, facts.user) && matches_any(budget.database, facts.database) &&
+         matches_any(budget.application_name, facts.application_name);
+}
+
 bool uses_roles(const Config& config) {
   return std::any_of(config.rules.begin(), config.rules.end(),
                      [](const ClassRule& r) { return !r.role.empty(); });

@@ -37,6 +37,8 @@ const HbaRule* find_hba_rule(const Config&, const ClientFacts&);
 // it, else that of the first rule that matches in every part it names, else default_class.
 std::size_t find_class(const Config&, const ClientFacts&, std::string_view requested_class = {});
 std::optional<std::size_t> class_index(const Config&, std::string_view name);
+// Whether what a budget says of sessions holds for one, whatever its transactions' routes.
+bool matches_budget(const Budget&, const ClientFacts&, std::string_view class_name);
 // Whether any rule names a role, so that the user's roles must be known before find_class.
 bool uses_roles(const Config&);
 

@@ -28,6 +28,7 @@ std::string effective_values(const Config& config) {
   append_list(out, "users", config.user_settings);
   append_list(out, "classes", config.classes);
   append_list(out, "rules", config.rules);
+  append_list(out, "budgets", config.budgets);
   append_list(out, "hosts", config.hosts);
   append_list(out, "hba", config.hba);
   out += "# listeners (from listen_addr, listen_port and listeners)\n";

@@ -23,6 +23,9 @@ constexpr Section kSections[] = {
     {"rules",
      "#rules:\n#  - {user: [billing, checkout], class: premium}\n"
      "#  - {application_name: \"report-*\", class: freemium}\n#  - {network: 10.1.0.0/16, class: premium}\n"},
+    {"budgets",
+     "#budgets:\n#  - {name: reports, application_name: \"report-*\", active_share: 0.25, busy_share: 0.20, "
+     "mode: enforce}\n#  - {name: feed, route: /feed, active_share: 0.50}\n"},
     {"hosts",
      "#hosts:\n#  - {name: compute-a, networks: [10.1.0.0/24, fd00:1::/64]}\n#  - {name: compute-b, "
      "networks: 10.1.1.0/24}\n"},
@@ -49,6 +52,7 @@ void with_record_of(std::string_view key, const Use& use) {
   if (key == "users") return use.template operator()<UserSettings>();
   if (key == "classes") return use.template operator()<PriorityClass>();
   if (key == "rules") return use.template operator()<ClassRule>();
+  if (key == "budgets") return use.template operator()<Budget>();
   if (key == "hosts") return use.template operator()<OriginHost>();
   if (key == "hba") return use.template operator()<HbaRule>();
   if (key == "listeners") return use.template operator()<Listener>();

@@ -61,6 +61,7 @@ bool read_list_key(const Node::Entry& entry, Config& config, Reporter& reporter)
   if (key == "replicas") return read_list(value, key, config.replicas, reporter), true;
   if (key == "classes") return read_list(value, key, config.classes, reporter), true;
   if (key == "rules") return read_list(value, key, config.rules, reporter), true;
+  if (key == "budgets") return read_list(value, key, config.budgets, reporter), true;
   if (key == "hosts") return read_list(value, key, config.hosts, reporter), true;
   if (key == "databases") return read_list(value, key, config.databases, reporter), true;
   if (key == "users") return read_list(value, key, config.user_settings, reporter), true;

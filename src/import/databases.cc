@@ -82,18 +82,17 @@ constexpr Missing kMissing[] = {
     {"reserve_pool", "no equivalent: an urgent class borrows replicas instead"},
     {"reserve_pool_size", "no equivalent: an urgent class borrows replicas instead"},
     {"connect_query", "no equivalent: use ALTER DATABASE ... SET or ALTER ROLE ... SET"},
-    {"max_db_connections", "no equivalent: max_sessions limits the sessions"},
     {"server_lifetime", "no equivalent per database: server_lifetime holds for all"},
     {"query_wait_timeout", "no equivalent per database: query_wait_timeout holds for all"},
     {"client_encoding", "no equivalent: use ALTER DATABASE ... SET client_encoding"},
     {"datestyle", "no equivalent: use ALTER DATABASE ... SET datestyle"},
     {"timezone", "no equivalent: use ALTER DATABASE ... SET timezone"},
     {"load_balance_hosts", ""},  // several hosts are balanced in any case
-    {"max_user_connections", "no equivalent per user: max_user_client_connections holds for all"},
+    {"max_user_connections", "no equivalent per user: max_user_connections holds for all"},
     {"max_user_client_connections", "no equivalent per user: max_user_client_connections holds for all"},
     {"query_timeout", "no equivalent per user: query_timeout holds for all"},
     {"idle_transaction_timeout", "no equivalent per user: idle_transaction_timeout holds for all"},
-    {"transaction_timeout", "no equivalent per user"},
+    {"transaction_timeout", "no equivalent per user: transaction_timeout holds for all"},
     {"client_idle_timeout", "no equivalent per user: client_idle_timeout holds for all"},
 };
 

@@ -32,14 +32,12 @@ constexpr Missing kMissing[] = {
     {"unix_socket_mode", "no equivalent under this name: the socket gets the process's umask"},
     {"unix_socket_group", "no equivalent: give the folder of the socket to the group"},
     {"default_pool_size",
-     "no equivalent: limits hold for sessions (max_db_client_connections) and for transactions "
-     "on a replica"},
+     "no equivalent: limits are of a server (max_active), a database (max_db_connections) and a user "
+     "(max_user_connections), not of each pair of these"},
     {"min_pool_size",
      "no equivalent: connections are opened when they are needed and kept when they are not"},
     {"reserve_pool_size", "no equivalent: an urgent class borrows replicas instead"},
     {"reserve_pool_timeout", "no equivalent: an urgent class borrows replicas instead"},
-    {"max_db_connections", "no equivalent: max_db_client_connections limits the sessions of a database"},
-    {"max_user_connections", "no equivalent: max_user_client_connections limits the sessions of a user"},
     {"server_round_robin",
      "no equivalent: the most recently used connection is taken; policy says which replica"},
     {"server_check_query",

@@ -6,6 +6,7 @@
 #include <asio/experimental/as_tuple.hpp>
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -114,6 +115,11 @@ IoOutcome Stream::try_write(ByteView bytes) {
                       : send_now(native_handle(), bytes.first(std::min(bytes.size(), kAttemptBytesMax)));
   if (outcome.status == IoStatus::WouldBlock) write_want_ = outcome.want;
   return outcome;
+}
+
+bool Stream::hung_up() const noexcept {
+  pollfd polled{native_handle(), POLLRDHUP, 0};
+  return ::poll(&polled, 1, 0) == 1;
 }
 
 IoOutcome Stream::try_peek(std::span<std::byte> into) {

@@ -83,6 +83,8 @@ class Stream {
   static constexpr std::size_t kAttemptBytesMax = 256 * 1024;
   IoOutcome try_read(std::span<std::byte> into);
   IoOutcome try_write(ByteView bytes);
+  // Whether the other side sends no more, or the connection has failed: told by the kernel, nothing is read.
+  bool hung_up() const noexcept;
   // Looks at the first bytes without taking them (plain streams alone).
   IoOutcome try_peek(std::span<std::byte> into);
 

@@ -89,6 +89,12 @@ class SessionTracker {
     if (outstanding_.empty() || copy_ == Copy::Both) return std::nullopt;
     return owed_since_;
   }
+  // Since when a transaction has been going on, one statement outside of a block included; never for a COPY
+  // BOTH.
+  std::optional<TimePoint> transaction_since() const noexcept {
+    if (copy_ == Copy::Both || (status_ == 'I' && !owes_answer())) return std::nullopt;
+    return transaction_start_;
+  }
   // The server reads COPY data and has not been given their end.
   bool copy_in() const noexcept { return copy_ == Copy::In; }
   // Of the last ReadyForQuery: I idle (also before the first), T in a transaction block, E in a failed one.

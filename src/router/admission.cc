@@ -1,29 +1,26 @@
 #include "router/admission.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
 namespace sluice::router {
 namespace {
 
-template <class Map, class Key>
-std::size_t count_of(const Map& counts, const Key& key) {
-  const auto found = counts.find(key);
-  return found == counts.end() ? 0 : found->second;
+constexpr std::array kScopes = {Scope::All, Scope::User, Scope::Database, Scope::Host, Scope::Class};
+
+Usage* in(const Usages& usages, Scope scope) {
+  return usages[static_cast<std::size_t>(scope)];
 }
 
-// Entries go when their last session does, so that the maps stay as small as what is open.
-template <class Map, class Key>
-void take_one(Map& counts, const Key& key) {
-  const auto found = counts.find(key);
-  SLUICE_ASSERT(found != counts.end());
-  if (--found->second == 0) counts.erase(found);
+std::size_t limit_in(const AdmissionLimits::ByName& limits, std::string_view name) {
+  const auto found = limits.find(name);
+  return found == limits.end() ? 0 : found->second;
 }
 
-std::size_t sessions_of(const std::map<std::string, Usage, std::less<>>& usages, const std::string& name) {
-  const auto found = usages.find(name);
-  return found == usages.end() ? 0 : found->second.sessions;
+std::size_t limit_in(const AdmissionLimits::OfDatabase& limits, std::string_view name) {
+  return limits ? limits(name) : 0;
 }
 
 bool reached(std::size_t count, std::size_t limit) {
@@ -40,21 +37,48 @@ policy::PoolConfig primary_pool(const policy::PoolConfig& pools, std::size_t max
   return primary;
 }
 
-bool limited(const Usage* usage) {
-  return usage != nullptr && usage->servers.limit > 0;
-}
-
-// Without a limit the gate of a user parts no waiters into lines of their own; slots are counted all the
-// same. A database may be paused while they wait.
+// Without a limit a gate parts no waiters into lines of their own; slots are counted all the same. That of a
+// database is there always, since it may be paused while they wait.
 policy::Gates gates_of(const SessionTag& tag) {
-  return {limited(tag.of_user) ? &tag.of_user->servers : nullptr,
-          tag.of_database != nullptr ? &tag.of_database->servers : nullptr};
+  policy::Gates gates{};
+  for (std::size_t i = 0; i < kScopeCount; ++i) {
+    Usage* const usage = tag.usages[i];
+    if (usage != nullptr && (usage->servers.limit > 0 || i == static_cast<std::size_t>(Scope::Database)))
+      gates[i] = &usage->servers;
+  }
+  return gates;
 }
 
-void count_slot(Usage* usage, int step) {
-  if (usage == nullptr) return;
-  usage->servers.active += step;
-  SLUICE_ASSERT(usage->servers.active >= 0);
+std::string slot_limit_name(Scope scope, const std::string& name) {
+  switch (scope) {
+    case Scope::All:
+      return "max_total_active";
+    case Scope::User:
+      return "max_user_connections";
+    case Scope::Database:
+      return "max_db_connections";
+    case Scope::Host:
+      return "max_active of host " + name;
+    case Scope::Class:
+      return "max_active of class " + name;
+  }
+  return "";
+}
+
+std::string session_limit_name(Scope scope, std::string_view name) {
+  switch (scope) {
+    case Scope::All:
+      return "max_client_conn";
+    case Scope::User:
+      return "max_user_client_connections";
+    case Scope::Database:
+      return "max_db_client_connections";
+    case Scope::Host:
+      return "max_host_client_connections";
+    case Scope::Class:
+      return "max_sessions of class " + std::string(name);
+  }
+  return "";
 }
 
 }  // namespace
@@ -81,74 +105,116 @@ Admission::~Admission() = default;
 void Admission::set_limits(AdmissionLimits limits) {
   limits_ = std::move(limits);
   const policy::Pools& pools = replicas_.assignment.pools();
-  class_limits_.clear();
   policy::QueueSettings settings;
   settings.ageing = limits_.ageing;
   settings.waiting_max = static_cast<std::int64_t>(limits_.waiting);
-  for (const policy::ClassId c : pools.classes()) {
-    if (const std::size_t limit = count_of(limits_.of_class, pools.name(c)); limit > 0)
-      class_limits_.emplace(c, limit);
+  for (const policy::ClassId c : pools.classes())
     settings.of_rank[pools.rank(c)] =
-        static_cast<std::int64_t>(count_of(limits_.waiting_of_class, pools.name(c)));
-  }
+        static_cast<std::int64_t>(limit_in(limits_.waiting_of_class, pools.name(c)));
   replicas_.queue.set_settings(settings);
   primary_.queue.set_settings(settings);
-  for (auto& [name, usage] : by_user_)
-    usage.servers.limit = static_cast<std::int64_t>(limits_.servers_per_user);
-  for (auto& [name, usage] : by_database_)
-    usage.servers.limit = static_cast<std::int64_t>(server_limit_of(name));
+  for (const Scope scope : kScopes)
+    for (auto& [name, usage] : by(scope))
+      usage.servers.limit = static_cast<std::int64_t>(slot_limit(scope, name));
   budgets_.reconfigure(limits_.budgets, limits_.budget_window);
 }
 
-std::size_t Admission::server_limit_of(std::string_view database) const {
-  return limits_.servers_per_database ? limits_.servers_per_database(database) : 0;
-}
-
-Usage* Admission::enter(UsageByName& usages, const std::string& name, std::size_t server_limit) {
-  Usage& usage = usages[name];
-  if (usage.name.empty()) {
-    usage.name = name;
-    usage.servers.limit = static_cast<std::int64_t>(server_limit);
+std::string_view Admission::name_in(Scope scope, const SessionTag& tag) const {
+  switch (scope) {
+    case Scope::All:
+      return "";
+    case Scope::User:
+      return tag.user;
+    case Scope::Database:
+      return tag.database;
+    case Scope::Host:
+      return tag.host;
+    case Scope::Class:
+      return replicas_.assignment.pools().name(tag.priority);
   }
-  ++usage.sessions;
-  return &usage;
+  return "";
 }
 
-void Admission::drop_if_unused(UsageByName& usages, Usage* usage) {
-  if (usage != nullptr && usage->sessions == 0 && usage->servers.active == 0)
-    usages.erase(usages.find(usage->name));
+std::size_t Admission::session_limit(Scope scope, std::string_view name) const {
+  switch (scope) {
+    case Scope::All:
+      return limits_.total;
+    case Scope::User:
+      return limits_.per_user;
+    case Scope::Database:
+      return limit_in(limits_.per_database, name);
+    case Scope::Host: {
+      const std::size_t own = limit_in(limits_.of_host, name);
+      return own > 0 ? own : limits_.per_host;
+    }
+    case Scope::Class:
+      return limit_in(limits_.of_class, name);
+  }
+  return 0;
+}
+
+std::size_t Admission::slot_limit(Scope scope, std::string_view name) const {
+  switch (scope) {
+    case Scope::All:
+      return limits_.servers_total;
+    case Scope::User:
+      return limits_.servers_per_user;
+    case Scope::Database:
+      return limit_in(limits_.servers_per_database, name);
+    case Scope::Host:
+      return limit_in(limits_.servers_of_host, name);
+    case Scope::Class:
+      return limit_in(limits_.servers_of_class, name);
+  }
+  return 0;
 }
 
 std::optional<std::string> Admission::enter(SessionTag& tag) {
   const std::lock_guard lock(mutex_);
-  if (reached(total_, limits_.total)) return "max_client_conn";
-  if (reached(sessions_of(by_user_, tag.user), limits_.per_user)) return "max_user_client_connections";
-  if (limits_.per_database &&
-      reached(sessions_of(by_database_, tag.database), limits_.per_database(tag.database)))
-    return "max_db_client_connections";
-  const std::size_t of_host = count_of(limits_.of_host, tag.host);
-  if (reached(count_of(by_host_, tag.host), of_host > 0 ? of_host : limits_.per_host))
-    return "max_host_client_connections";
-  if (reached(count_of(by_class_, tag.priority), count_of(class_limits_, tag.priority)))
-    return "max_sessions of class " + replicas_.assignment.pools().name(tag.priority);
-  ++total_;
-  tag.of_user = enter(by_user_, tag.user, limits_.servers_per_user);
-  tag.of_database = enter(by_database_, tag.database, server_limit_of(tag.database));
-  tag.of_database->servers.closed = is_paused(tag.database);
-  ++by_host_[tag.host];
-  ++by_class_[tag.priority];
+  for (const Scope scope : kScopes) {
+    const std::string_view name = name_in(scope, tag);
+    const auto found = by(scope).find(name);
+    if (reached(found == by(scope).end() ? 0 : found->second.sessions, session_limit(scope, name)))
+      return session_limit_name(scope, name);
+  }
+  for (const Scope scope : kScopes) {
+    const std::string_view name = name_in(scope, tag);
+    const auto [entry, is_new] = by(scope).try_emplace(std::string(name));
+    Usage& usage = entry->second;
+    if (is_new) {
+      usage.name = name;
+      usage.servers.limit = static_cast<std::int64_t>(slot_limit(scope, name));
+      usage.servers.closed = scope == Scope::Database && is_paused(name);
+    }
+    ++usage.sessions;
+    tag.usages[static_cast<std::size_t>(scope)] = &usage;
+  }
   return std::nullopt;
 }
 
 void Admission::leave(SessionTag& tag) {
   const std::lock_guard lock(mutex_);
-  --total_;
-  --tag.of_user->sessions;
-  drop_if_unused(by_user_, std::exchange(tag.of_user, nullptr));
-  --tag.of_database->sessions;
-  drop_if_unused(by_database_, std::exchange(tag.of_database, nullptr));
-  take_one(by_host_, tag.host);
-  take_one(by_class_, tag.priority);
+  for (const Scope scope : kScopes) {
+    Usage* const usage = std::exchange(tag.usages[static_cast<std::size_t>(scope)], nullptr);
+    --usage->sessions;
+    drop_if_unused(scope, usage);
+  }
+}
+
+// Entries go when their last session and slot do, so that the maps stay as small as what is open.
+void Admission::drop_if_unused(Scope scope, Usage* usage) {
+  if (usage != nullptr && usage->sessions == 0 && usage->servers.active == 0)
+    by(scope).erase(by(scope).find(usage->name));
+}
+
+void Admission::count_slot(const Usages& usages, int step) {
+  for (const Scope scope : kScopes) {
+    Usage* const usage = in(usages, scope);
+    if (usage == nullptr) continue;
+    usage->servers.active += step;
+    SLUICE_ASSERT(usage->servers.active >= 0);
+    drop_if_unused(scope, usage);
+  }
 }
 
 Granted Admission::slot(const SessionTag& tag, std::optional<policy::BudgetId> budget, Servers servers,
@@ -158,13 +224,12 @@ Granted Admission::slot(const SessionTag& tag, std::optional<policy::BudgetId> b
   granted.replica = decision.replica;
   granted.counted_in = decision.counted_in;
   granted.outcome = decision.outcome;
-  granted.limited = limited(tag.of_user) || limited(tag.of_database) ||
-                    table(servers).assignment.pools().max_active(decision.replica) > 0;
+  granted.limited = table(servers).assignment.pools().max_active(decision.replica) > 0 ||
+                    std::any_of(tag.usages.begin(), tag.usages.end(),
+                                [](const Usage* u) { return u != nullptr && u->servers.limit > 0; });
   granted.budget = budget;
-  granted.of_user = tag.of_user;
-  granted.of_database = tag.of_database;
-  count_slot(tag.of_user, 1);
-  count_slot(tag.of_database, 1);
+  granted.usages = tag.usages;
+  count_slot(tag.usages, 1);
   if (servers == Servers::Replicas) {
     granted.pool = replicas_.assignment.pools().pool(decision.replica);
     granted.changes.assign(decision.changes.begin(), decision.changes.end());
@@ -181,7 +246,7 @@ void Admission::record(const SessionTag& tag, const policy::Decision& decision) 
   record.number = decision_number_;
   record.time = std::chrono::system_clock::now();
   record.tag = tag;
-  record.tag.of_user = record.tag.of_database = nullptr;
+  record.tag.usages = {};
   record.replica.reset();
   if (decision.outcome != policy::Outcome::Refused) record.replica = decision.replica;
   record.outcome = decision.outcome;
@@ -228,7 +293,7 @@ Admission::Answer Admission::ask(const SessionTag& tag, Waiter& waiter, policy::
         waiter.budget_ = tag.budget;
         if (tag.budget) budgets_.change_waiting(*tag.budget, 1);
         if (beyond) budgets_.count_refusal(*tag.budget);
-        answer = Queued{};
+        answer = Queued{beyond ? tag.budget : std::nullopt};
         break;
       case Queue::Answer::NoReplica:
         if (servers == Servers::Replicas) record(tag, decision);
@@ -237,18 +302,28 @@ Admission::Answer Admission::ask(const SessionTag& tag, Waiter& waiter, policy::
         break;
       case Queue::Answer::WouldWait:
         budgets_.count_refusal(*tag.budget);
-        answer = Rejected{"budget " + budgets_.name(*tag.budget)};
+        answer = Rejected{"budget " + budgets_.name(*tag.budget), tag.budget};
         break;
       case Queue::Answer::Full:
-        answer = Rejected{"max_waiting"};
+        answer = Rejected{"max_waiting", {}};
         break;
       case Queue::Answer::ClassFull:
-        answer = Rejected{"max_waiting of class " + replicas_.assignment.pools().name(tag.priority)};
+        answer = Rejected{"max_waiting of class " + replicas_.assignment.pools().name(tag.priority), {}};
         break;
     }
   }
   deliver(grants);
   return *std::move(answer);
+}
+
+std::string Admission::waits_for(const Waiter& waiter) const {
+  const std::lock_guard lock(mutex_);
+  if (waiter.queued())
+    for (const Scope scope : kScopes)
+      if (const Usage* const usage = in(waiter.tag_->usages, scope);
+          usage != nullptr && !usage->servers.open())
+        return usage->servers.closed ? "" : slot_limit_name(scope, usage->name);
+  return "max_active";
 }
 
 bool Admission::withdraw(Waiter& waiter) {
@@ -304,10 +379,7 @@ void Admission::change(Change apply) {
 void Admission::close(const Granted& granted) {
   change([&] {
     table(granted.servers).assignment.close(granted.replica, granted.counted_in);
-    count_slot(granted.of_user, -1);
-    drop_if_unused(by_user_, granted.of_user);
-    count_slot(granted.of_database, -1);
-    drop_if_unused(by_database_, granted.of_database);
+    count_slot(granted.usages, -1);
     if (granted.budget) budgets_.change_active(*granted.budget, -1, now_());
   });
 }
@@ -315,7 +387,7 @@ void Admission::close(const Granted& granted) {
 void Admission::set_paused(Paused paused) {
   change([&] {
     paused_ = std::move(paused);
-    for (auto& [name, usage] : by_database_)
+    for (auto& [name, usage] : by(Scope::Database))
       usage.servers.closed = is_paused(name);
   });
 }
@@ -411,12 +483,16 @@ bool Admission::any_live() const {
 
 std::size_t Admission::session_count() const {
   const std::lock_guard lock(mutex_);
-  return total_;
+  const auto all = by(Scope::All).find("");
+  return all == by(Scope::All).end() ? 0 : all->second.sessions;
 }
 
 std::map<std::string, std::size_t, std::less<>> Admission::sessions_by_host() const {
   const std::lock_guard lock(mutex_);
-  return by_host_;
+  std::map<std::string, std::size_t, std::less<>> sessions;
+  for (const auto& [name, usage] : by(Scope::Host))
+    if (usage.sessions > 0) sessions.emplace(name, usage.sessions);
+  return sessions;
 }
 
 }  // namespace sluice::router

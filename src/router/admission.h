@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -20,12 +21,18 @@
 
 namespace sluice::router {
 
-// What a limit per user or per database counts. Kept as long as there is anything to count.
+// What sessions and slots are counted and limited by.
+enum class Scope : std::uint8_t { All, User, Database, Host, Class };
+inline constexpr std::size_t kScopeCount = 5;
+static_assert(kScopeCount == policy::kGateCount);
+
+// What there is of one user, one database and so on. Kept as long as there is anything to count.
 struct Usage {
   std::string name;
   std::size_t sessions = 0;
   policy::Gate servers;  // slots taken
 };
+using Usages = std::array<Usage*, kScopeCount>;  // by Scope
 
 // What a slot is for. The decisions of transactions are kept only where they tell something: a role that
 // changed, a pool that was not the class's own, or a refusal.
@@ -40,9 +47,7 @@ struct SessionTag {
   std::string host;                          // origin host, "" if unknown
   std::optional<policy::BudgetId> budget{};  // may change from one ask() to the next
   SlotUse use = SlotUse::Session;            // likewise
-  // Set by Admission::enter, until leave.
-  Usage* of_user = nullptr;
-  Usage* of_database = nullptr;
+  Usages usages{};                           // set by Admission::enter, until leave
 };
 
 // From a host to each replica and back, by ReplicaId; 0 is not known.
@@ -75,8 +80,7 @@ struct Granted {
   policy::QueuePlace place;                       // for ask(), should it find no use for the slot
   bool limited = false;  // others may wait for it: keep it until the server connection is clean
   std::optional<policy::BudgetId> budget;
-  Usage* of_user = nullptr;  // as in the tag
-  Usage* of_database = nullptr;
+  Usages usages{};  // as in the tag
 
   ServerId server() const noexcept {
     return servers == Servers::Primary ? kPrimary : ServerId(replica.value());
@@ -124,10 +128,14 @@ class Admission {
   std::optional<std::string> enter(SessionTag& tag);
   void leave(SessionTag& tag);
 
-  struct Queued {};
+  struct Queued {
+    // Is beyond this one, and would have been refused had it been enforced.
+    std::optional<policy::BudgetId> beyond;
+  };
   struct Rejected {
     // "max_waiting", "max_waiting of class x", "budget x"; empty: no replica is live beside the failed ones.
     std::string limit;
+    std::optional<policy::BudgetId> budget;
   };
   using Answer = std::variant<Granted, Queued, Rejected>;
   // Asks for a slot at a server that is not in `failed`, where this request has found no connection; `place`
@@ -135,6 +143,9 @@ class Admission {
   // must live as long as it waits. A newcomer never gets what somebody who waits could have had.
   Answer ask(const SessionTag& tag, Waiter& waiter, policy::ReplicaSet failed = {},
              Servers servers = Servers::Replicas, std::optional<policy::QueuePlace> place = {});
+  // The limit that a waiter waits for: an option's name, "max_active" where none but the servers' is reached,
+  // "" while its database is paused.
+  std::string waits_for(const Waiter& waiter) const;
   // Stops waiting. False: the slot is on its way, granted() has been or is being called; await it, and
   // close() it.
   bool withdraw(Waiter& waiter);
@@ -191,9 +202,13 @@ class Admission {
   bool is_paused(std::string_view database) const { return paused_ && paused_(database); }
   using UsageByName = std::map<std::string, Usage, std::less<>>;
 
-  static Usage* enter(UsageByName& usages, const std::string& name, std::size_t server_limit);
-  static void drop_if_unused(UsageByName& usages, Usage* usage);
-  std::size_t server_limit_of(std::string_view database) const;
+  UsageByName& by(Scope scope) { return by_scope_[static_cast<std::size_t>(scope)]; }
+  const UsageByName& by(Scope scope) const { return by_scope_[static_cast<std::size_t>(scope)]; }
+  std::string_view name_in(Scope scope, const SessionTag& tag) const;
+  std::size_t session_limit(Scope scope, std::string_view name) const;
+  std::size_t slot_limit(Scope scope, std::string_view name) const;
+  void drop_if_unused(Scope scope, Usage* usage);
+  void count_slot(const Usages& usages, int step);
   std::int64_t slots() const;
   Granted slot(const SessionTag& tag, std::optional<policy::BudgetId> budget, Servers servers,
                const policy::Decision& decision);
@@ -211,12 +226,7 @@ class Admission {
   RoundTrips round_trips_;
   AdmissionLimits limits_;
   Paused paused_;
-  std::map<policy::ClassId, std::size_t> class_limits_;
-  std::size_t total_ = 0;
-  UsageByName by_user_;
-  UsageByName by_database_;
-  std::map<std::string, std::size_t, std::less<>> by_host_;
-  std::map<policy::ClassId, std::size_t> by_class_;
+  std::array<UsageByName, kScopeCount> by_scope_;
   std::vector<DecisionRecord>
       decisions_;  // a ring: the next one's place is decision_number_ % kDecisionsKept
   std::uint64_t decision_number_ = 0;

@@ -27,8 +27,11 @@ struct AdmissionLimits {
   ByName of_class;           // by the class's name
 
   // Slots taken, of all servers together.
+  std::size_t servers_total = 0;     // max_total_active
   std::size_t servers_per_user = 0;  // max_user_connections
   OfDatabase servers_per_database;   // max_db_connections: of the entry, else the general one
+  ByName servers_of_host;            // by the origin host's name
+  ByName servers_of_class;           // by the class's name
   std::size_t primary_active = 0;    // max_active of the primary
 
   // Requests that wait.

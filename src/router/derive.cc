@@ -24,12 +24,16 @@ AdmissionLimits admission_limits(std::shared_ptr<const config::Config> config) {
                                                              : config->options.max_db_client_connections;
   };
   limits.per_host = options.max_host_client_connections;
-  for (const config::OriginHost& host : config->hosts)
+  for (const config::OriginHost& host : config->hosts) {
     if (host.max_sessions > 0) limits.of_host.emplace(host.name, host.max_sessions);
+    if (host.max_active > 0) limits.servers_of_host.emplace(host.name, host.max_active);
+  }
   for (const config::PriorityClass& c : config->classes) {
     if (c.max_sessions > 0) limits.of_class.emplace(c.name, c.max_sessions);
+    if (c.max_active > 0) limits.servers_of_class.emplace(c.name, c.max_active);
     if (c.max_waiting > 0) limits.waiting_of_class.emplace(c.name, c.max_waiting);
   }
+  limits.servers_total = options.max_total_active;
   limits.servers_per_user = options.max_user_connections;
   limits.servers_per_database = [config](std::string_view name) -> std::size_t {
     const config::Database* database = config::find_database(*config, name);
@@ -41,6 +45,9 @@ AdmissionLimits admission_limits(std::shared_ptr<const config::Config> config) {
         config->primary && config->primary->max_active > 0 ? config->primary->max_active : options.max_active;
   limits.waiting = options.max_waiting;
   limits.ageing = options.queue_ageing;
+  for (const config::Budget& budget : config->budgets)
+    limits.budgets.push_back({budget.name, budget.mode, budget.active_share, budget.busy_share});
+  limits.budget_window = options.budget_window;
   return limits;
 }
 

@@ -12,10 +12,10 @@ protocol::ErrorFields waited_too_long() {
           "Try again later; the operator finds the reason in the router's log."};
 }
 
-protocol::ErrorFields waited_in_queue() {
+protocol::ErrorFields waited_in_queue(const std::string& limit) {
+  if (limit.empty()) return waited_too_long();
   return {"FATAL", "53300", "query_wait_timeout",
-          "All servers that the session may use were at their limits (max_active, max_db_connections or "
-          "max_user_connections) for that long.",
+          "All server connections that could have been used were in use for that long (" + limit + ").",
           "Try again later, close sessions, or raise the limit in the router's configuration."};
 }
 

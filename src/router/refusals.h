@@ -11,8 +11,8 @@ namespace sluice::router {
 protocol::ErrorFields no_replica();
 // PgBouncer's text, which its users' alerts look for.
 protocol::ErrorFields waited_too_long();
-// All slots that it might have had were taken for that long.
-protocol::ErrorFields waited_in_queue();
+// `limit`: as Admission::waits_for() has it.
+protocol::ErrorFields waited_in_queue(const std::string& limit);
 // `limit`: as Admission::Rejected has it.
 protocol::ErrorFields too_many_wait(const std::string& limit);
 telemetry::RejectReason reason_of_wait_limit(const std::string& limit);

@@ -249,6 +249,13 @@ void Router::sample(telemetry::Samples& samples) const {
   for (const auto& [id, count] : idle)
     samples.set(metric::server_connections_idle, static_cast<double>(count),
                 id == kPrimary ? ServerLabel::primary() : ServerLabel(policy::ReplicaId(id.value())));
+  const std::vector<policy::BudgetState> budgets = admission_->budgets();
+  for (std::uint32_t i = 0; i < budgets.size() && i < names->budgets.size(); ++i) {
+    const telemetry::BudgetLabel label(i);
+    samples.set(metric::budget_active, static_cast<double>(budgets[i].active), label);
+    samples.set(metric::budget_waiting, static_cast<double>(budgets[i].waiting), label);
+    samples.set(metric::budget_busy, budgets[i].busy, label);
+  }
   samples.set(metric::log_lines_suppressed, static_cast<double>(log::suppressed_lines()));
   samples.set(metric::threads, static_cast<double>(shared_->workers.size()));
 }

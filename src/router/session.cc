@@ -163,6 +163,12 @@ asio::awaitable<std::optional<ErrorFields>> Session::place(ClientIdentity& ident
   }
   tag_.priority = classified.priority;
   tag_.host = classified.host;
+  if (!snapshot_->config->budgets.empty()) {
+    config::ClientFacts facts = client_facts(identity.startup, peer_, listener_);
+    budgets_ =
+        BudgetMatch(*snapshot_->config, snapshot_->budget_ids, facts, snapshot_->class_name(tag_.priority));
+    tag_.budget = budgets_.without_route();
+  }
   if (const auto limit = worker_.shared().admission.enter(tag_)) {
     reject(reason_of_limit(*limit));
     const std::string named = as_configured(*limit, *snapshot_->config, tag_.database);
@@ -281,8 +287,14 @@ void Session::enforce_time_limits(Clock::time_point now) {
                 telemetry::CloseReason::WriteStallTimeout);
   if (const auto since = tracker_->work_since(); since && passed(*since, options.query_timeout))
     return stop(fatal("57014", "query_timeout"), telemetry::CloseReason::QueryTimeout);
+  if (const auto since = tracker_->transaction_since(); since && passed(*since, options.transaction_timeout))
+    return stop(fatal("25P04", "terminating connection due to transaction timeout"),
+                telemetry::CloseReason::TransactionTimeout);
   if (tracker_->owes_answer() || (transactions_ && transactions_->relay()->waiting_since())) return;
   if (tracker_->transaction_status() == 'I') {
+    if (passed(began_at_, options.session_lifetime))
+      return stop(fatal("57P05", "terminating connection due to session_lifetime"),
+                  telemetry::CloseReason::Lifetime);
     if (passed(last_activity(), options.client_idle_timeout))
       stop(fatal("57P05", "terminating connection due to client_idle_timeout"),
            telemetry::CloseReason::ClientIdleTimeout);
@@ -333,13 +345,15 @@ telemetry::ServerLabel Session::server_label() const {
   return on_replica() ? telemetry::ServerLabel(granted_->replica) : telemetry::ServerLabel::primary();
 }
 
+telemetry::PoolLabel Session::pool_label() const {
+  return on_replica() ? telemetry::PoolLabel(granted_->pool) : telemetry::PoolLabel::primary();
+}
+
 void Session::begin_accounting(telemetry::DatabaseLabel database) {
   accounted_ = true;
   opened_ = !transactions_;
   telemetry::ThreadMetrics& metrics = worker_.metrics();
-  const telemetry::PoolLabel pool =
-      on_replica() ? telemetry::PoolLabel(granted_->pool) : telemetry::PoolLabel::primary();
-  meter_.begin(tag_.priority, pool, server_label(), database);
+  meter_.begin(tag_.priority, pool_label(), server_label(), database);
   if (snapshot_->options().trace_comments)
     meter_.trace(worker_.calls(), {snapshot_->host_number(tag_.host), tag_.priority.value()},
                  snapshot_->options().trace_idle_timeout);

@@ -15,6 +15,7 @@
 #include "protocol/error_response.h"
 #include "protocol/session_tracker.h"
 #include "router/admission.h"
+#include "router/budget_match.h"
 #include "router/client_login.h"
 #include "router/ids.h"
 #include "router/relay.h"
@@ -104,6 +105,7 @@ class Session final : private TransactionSession::Owner {
   asio::awaitable<bool> tell_queued(ClientIdentity& identity);
   void give_slot_back();
   bool client_gone();
+  void count_over_budget(policy::BudgetId budget, telemetry::BudgetVerdict verdict);
   asio::awaitable<std::optional<protocol::ErrorFields>> assign(ClientIdentity& identity,
                                                                const std::string& database,
                                                                Clock::time_point give_up_at);
@@ -128,6 +130,7 @@ class Session final : private TransactionSession::Owner {
   std::string server_name() const;
   bool on_replica() const noexcept { return granted_ && granted_->servers == Servers::Replicas; }
   telemetry::ServerLabel server_label() const;
+  telemetry::PoolLabel pool_label() const;
   void begin_accounting(telemetry::DatabaseLabel database);
   void end_accounting(RelayEnd end);
   telemetry::CloseReason close_reason(RelayEnd end) const;
@@ -149,6 +152,7 @@ class Session final : private TransactionSession::Owner {
   bool accounted_ = false;  // counted in the metrics
   bool opened_ = false;     // counted as one that was given a server
   std::optional<Granted> granted_;
+  BudgetMatch budgets_;            // by snapshot_
   SlotWait* slot_wait_ = nullptr;  // while it waits in the queue
   std::optional<telemetry::RejectReason> reject_reason_;
   std::optional<ServerConnection> server_;
@@ -165,6 +169,7 @@ class Session final : private TransactionSession::Owner {
   std::uint32_t acknowledged_ = 0;  // as of the last take_round_trip()
   admin::WallTime connected_at_;
   std::chrono::system_clock::duration start_{0};  // from there until it had its server
+  Clock::time_point began_at_ = Clock::now();
 };
 
 }  // namespace sluice::router

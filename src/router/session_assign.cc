@@ -86,7 +86,7 @@ void Session::give_slot_back() {
 // Nobody reads from the client while it waits, so its end has to be looked for. One that has sent its first
 // query already counts as there.
 bool Session::client_gone() {
-  if (client_.tls() != nullptr) return false;
+  if (client_.tls() != nullptr) return client_.hung_up();
   std::array<std::byte, 1> first{};
   const net::IoStatus status = client_.try_peek(first).status;
   return status == net::IoStatus::Eof || status == net::IoStatus::Failed;
@@ -120,6 +120,7 @@ asio::awaitable<std::optional<ErrorFields>> Session::wait_for_slot(SlotWait& wai
   }
   slot_wait_ = nullptr;
   worker_.metrics().change(metric::sessions_waiting, -1, tag_.priority);
+  const std::string limit = waiter.has_slot() ? "" : admission.waits_for(waiter);
   const bool withdrawn = !waiter.has_slot() && admission.withdraw(waiter);
   if (!withdrawn) {
     Granted slot = co_await waiter.arrival();
@@ -132,7 +133,11 @@ asio::awaitable<std::optional<ErrorFields>> Session::wait_for_slot(SlotWait& wai
   }
   if (!withdrawn) co_return std::nullopt;
   reject_reason_ = telemetry::RejectReason::QueryWaitTimeout;
-  co_return waited_in_queue();
+  co_return waited_in_queue(limit);
+}
+
+void Session::count_over_budget(policy::BudgetId budget, telemetry::BudgetVerdict verdict) {
+  worker_.metrics().count(metric::budget_refusals_total, telemetry::BudgetLabel(budget.value()), verdict);
 }
 
 // Sets granted_, or says why there is no slot for the session.
@@ -148,6 +153,7 @@ asio::awaitable<std::optional<ErrorFields>> Session::take_slot(ClientIdentity& i
       reject_reason_ = telemetry::RejectReason::NoReplica;
       co_return no_replica();
     }
+    if (rejected->budget) count_over_budget(*rejected->budget, telemetry::BudgetVerdict::Refused);
     reject_reason_ = reason_of_wait_limit(rejected->limit);
     log::warning("session refused", {{"session", id().value()},
                                      {"limit", rejected->limit},
@@ -158,10 +164,12 @@ asio::awaitable<std::optional<ErrorFields>> Session::take_slot(ClientIdentity& i
   if (auto* granted = std::get_if<Granted>(&answer)) {
     granted_ = std::move(*granted);
   } else {
+    if (const auto beyond = std::get<Admission::Queued>(answer).beyond)
+      count_over_budget(*beyond, telemetry::BudgetVerdict::WouldBeRefused);
     std::optional<ErrorFields> refusal = co_await wait_for_slot(waiter, identity, give_up_at);
     if (refusal) co_return refusal;
   }
-  worker_.metrics().record(metric::wait_seconds, granted_->waited, tag_.priority);
+  worker_.metrics().record(metric::wait_seconds, granted_->waited, tag_.priority, pool_label());
   meter_.waited(granted_->waited);
   co_return std::nullopt;
 }

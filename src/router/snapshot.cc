@@ -201,6 +201,8 @@ SnapshotPtr make_snapshot(std::shared_ptr<const config::Config> config, Material
     if (made->class_names.size() <= id.value()) made->class_names.resize(id.value() + 1, "(removed)");
     made->class_names[id.value()] = entry.name;
   }
+  for (const config::Budget& entry : c.budgets)
+    made->budget_ids.push_back(*admission.find_budget(entry.name));
   for (const config::Database& database : c.databases)
     made->database_labels.push_back(names.database(database.name));
   for (const config::OriginHost& host : c.hosts)

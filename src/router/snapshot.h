@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sluice/policy/budgets.h"
 #include "sluice/policy/ids.h"
 
 #include "config/config.h"
@@ -55,6 +56,7 @@ struct Snapshot : Materials {
   std::shared_ptr<const config::Config> config;
   std::map<ServerId, ServerEndpoint> servers;  // replicas, and the primary under kPrimary
   std::vector<policy::ClassId> class_ids;      // of config->classes, in their order
+  std::vector<policy::BudgetId> budget_ids;    // of config->budgets, likewise
   std::vector<std::string> class_names;        // by ClassId, of removed classes too
   bool client_tls_required = false;
   protocol::SslMode server_sslmode = protocol::SslMode::Disable;

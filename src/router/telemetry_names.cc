@@ -20,6 +20,9 @@ telemetry::Names TelemetryNames::update(const config::Config& config, const Admi
     set_at(names_.classes, c.id.value(), c.params.name);
   for (const policy::ReplicaSnapshot& r : pools.replicas)
     set_at(names_.replicas, r.id.value(), r.name);
+  const std::vector<policy::BudgetState> budgets = admission.budgets();
+  for (std::size_t i = 0; i < budgets.size(); ++i)
+    set_at(names_.budgets, i, budgets[i].params.name);
   for (const config::Database& database : config.databases)
     if (std::find(names_.databases.begin(), names_.databases.end(), database.name) == names_.databases.end())
       names_.databases.push_back(database.name);

@@ -2,7 +2,6 @@
 #include <utility>
 
 #include <asio/error.hpp>
-#include <poll.h>
 
 #include "protocol/backend_messages.h"
 #include "router/transaction_relay.h"
@@ -27,12 +26,6 @@ bool extended(char type) noexcept {
 }
 bool known(char type) noexcept {
   return unanswered(type) || extended(type) || type == 'Q' || type == 'F' || type == 'S' || type == 'X';
-}
-
-// Whether the client sends no more, told by the kernel without reading from it.
-bool hung_up(int fd) {
-  pollfd p{fd, POLLRDHUP, 0};
-  return ::poll(&p, 1, 0) == 1;
 }
 
 }  // namespace
@@ -98,7 +91,7 @@ void TransactionRelay::on_readable(std::error_code ec) {
   if (ec) return finish(RelayEnd::ClientFailed);
   reading_ = Reading::No;
   if (waiting_since_) {
-    if (hung_up(client_.native_handle())) return on_end_of_file();
+    if (client_.hung_up()) return on_end_of_file();
     watched_ = true;
     return;
   }

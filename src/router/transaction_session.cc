@@ -20,12 +20,13 @@ telemetry::PinReason label_of(pooling::PinReason reason) {
 
 }  // namespace
 
-TransactionSession::TransactionSession(Worker& worker, Owner& owner, const SessionTag& tag, Servers servers,
-                                       Routing routing, telemetry::DatabaseLabel database,
-                                       std::vector<ServerRequest> ways)
+TransactionSession::TransactionSession(Worker& worker, Owner& owner, SessionTag& tag,
+                                       const BudgetMatch& budgets, Servers servers, Routing routing,
+                                       telemetry::DatabaseLabel database, std::vector<ServerRequest> ways)
     : worker_(worker),
       owner_(owner),
       tag_(tag),
+      budgets_(budgets),
       home_(servers),
       routing_(routing),
       servers_(servers),
@@ -70,6 +71,7 @@ telemetry::PoolLabel TransactionSession::pool_label() const {
 PooledServer* TransactionSession::server_wanted(ByteView first, Clock::time_point now) {
   failed_.clear();
   servers_ = route(first);
+  tag_.budget = budgets_.of_transaction(first);
   return server_wanted_again(now);
 }
 
@@ -90,16 +92,23 @@ PooledServer* TransactionSession::ask(Clock::time_point now) {
   Admission::Answer answer = worker_.slot_requests().ask(tag_, failed_, servers_, place_, *this, request_);
   if (auto* const granted = std::get_if<Granted>(&answer)) return use_slot(std::move(*granted), now);
   if (const auto* const rejected = std::get_if<Admission::Rejected>(&answer)) {
-    reject(rejected->limit);
+    reject(*rejected);
   } else {
+    if (const auto beyond = std::get<Admission::Queued>(answer).beyond)
+      count_over_budget(*beyond, telemetry::BudgetVerdict::WouldBeRefused);
     worker_.metrics().change(metric::sessions_waiting, 1, tag_.priority);
   }
   return nullptr;
 }
 
-// `limit`: the one that is reached; empty: no replica is alive.
-void TransactionSession::reject(const std::string& limit) {
-  if (!limit.empty()) return refuse(too_many_wait(limit), reason_of_wait_limit(limit));
+void TransactionSession::count_over_budget(policy::BudgetId budget, telemetry::BudgetVerdict verdict) {
+  worker_.metrics().count(metric::budget_refusals_total, telemetry::BudgetLabel(budget.value()), verdict);
+}
+
+void TransactionSession::reject(const Admission::Rejected& rejected) {
+  if (rejected.budget) count_over_budget(*rejected.budget, telemetry::BudgetVerdict::Refused);
+  if (!rejected.limit.empty())
+    return refuse(too_many_wait(rejected.limit), reason_of_wait_limit(rejected.limit));
   worker_.metrics().count(metric::decisions_total, tag_.priority, policy::Outcome::Refused);
   if (failed_.empty()) last_error_ = no_replica();
   const config::Options& options = worker_.snapshot()->options();
@@ -171,7 +180,7 @@ void TransactionSession::begin(PooledServer& server, Clock::time_point now) {
   }
   metrics.count(metric::server_assignments_total, database_);
   metrics.change(metric::sessions, 1, tag_.priority, label());
-  metrics.record(metric::wait_seconds, now - asked_at_, tag_.priority);
+  metrics.record(metric::wait_seconds, now - asked_at_, tag_.priority, pool_label());
   metrics.add(metric::wait_seconds_total, now - asked_at_, database_);
   if (meter_ != nullptr) meter_->waited(now - asked_at_);
 }
@@ -206,7 +215,8 @@ void TransactionSession::server_failed(const ServerFailure& failure) {
 }
 
 void TransactionSession::give_up() {
-  ErrorFields error = queued() ? waited_in_queue() : waited_too_long();
+  ErrorFields error =
+      queued() ? waited_in_queue(worker_.shared().admission.waits_for(*request_)) : waited_too_long();
   server_not_wanted();
   refuse(std::move(error), telemetry::RejectReason::QueryWaitTimeout);
 }

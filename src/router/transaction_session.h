@@ -13,6 +13,7 @@
 #include "protocol/error_response.h"
 #include "protocol/session_tracker.h"
 #include "router/admission.h"
+#include "router/budget_match.h"
 #include "router/listen_registry.h"
 #include "router/session_meter.h"
 #include "router/slot_request.h"
@@ -52,10 +53,11 @@ class TransactionSession final : private TransactionRelay::Host,
     ~Owner() = default;
   };
 
-  // `ways`: see TransactionPools::join().
-  // `servers`: where its transactions go as long as they do not say, and `routing` does not.
-  TransactionSession(Worker& worker, Owner& owner, const SessionTag& tag, Servers servers, Routing routing,
-                     telemetry::DatabaseLabel database, std::vector<ServerRequest> ways);
+  // `servers`: where its transactions go as long as they do not say, and `routing` does not. `budgets` and
+  // the tag outlive it. `ways`: see TransactionPools::join().
+  TransactionSession(Worker& worker, Owner& owner, SessionTag& tag, const BudgetMatch& budgets,
+                     Servers servers, Routing routing, telemetry::DatabaseLabel database,
+                     std::vector<ServerRequest> ways);
   TransactionSession(const TransactionSession&) = delete;
   TransactionSession& operator=(const TransactionSession&) = delete;
   ~TransactionSession();
@@ -116,7 +118,8 @@ class TransactionSession final : private TransactionRelay::Host,
   void begin(PooledServer& server, Clock::time_point now);
   void end_slot();
   void stop_waiting();
-  void reject(const std::string& limit);
+  void reject(const Admission::Rejected& rejected);
+  void count_over_budget(policy::BudgetId budget, telemetry::BudgetVerdict verdict);
   void refuse(protocol::ErrorFields error, telemetry::RejectReason reason);
   void give_up();  // query_wait_timeout
   telemetry::ServerLabel label() const;
@@ -124,7 +127,8 @@ class TransactionSession final : private TransactionRelay::Host,
 
   Worker& worker_;
   Owner& owner_;
-  const SessionTag& tag_;
+  SessionTag& tag_;
+  const BudgetMatch& budgets_;
   const Servers home_;  // where its transactions go that do not say
   const Routing routing_;
   Servers servers_;               // where the present one goes

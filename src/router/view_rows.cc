@@ -213,6 +213,23 @@ void fill_calls(admin::HostRow& row, const telemetry::Reading& reading) {
   row.response = quantiles_of(response);
 }
 
+std::vector<admin::BudgetRow> budget_rows(Router& router) {
+  std::vector<admin::BudgetRow> rows;
+  for (const policy::BudgetState& budget : router.shared().admission.budgets()) {
+    admin::BudgetRow& row = rows.emplace_back();
+    row.name = budget.params.name;
+    row.mode = config::word_of(budget.params.mode);
+    row.active_share = budget.params.active_share.to_string();
+    row.busy_share = budget.params.busy_share.to_string();
+    row.active = budget.active;
+    row.waiting = budget.waiting;
+    row.busy = budget.busy;
+    row.refused = static_cast<std::int64_t>(budget.refused);
+    row.would_be_refused = static_cast<std::int64_t>(budget.would_be_refused);
+  }
+  return rows;
+}
+
 std::vector<admin::HostRow> host_rows(Router& router) {
   const SnapshotPtr snapshot = router.snapshot();
   const auto sessions = router.shared().admission.sessions_by_host();
@@ -326,6 +343,8 @@ std::vector<admin::DatabaseRow> database_rows(Router& router, const ConnectionRo
     const DatabaseGates& gates = router.shared().gates;
     row.paused = gates.paused(database.name);
     row.disabled = gates.disabled(database.name);
+    row.max_connections = database.max_db_connections > 0 ? database.max_db_connections
+                                                          : snapshot->options().max_db_connections;
     row.max_client_connections =
         database.max_sessions > 0 ? database.max_sessions : snapshot->options().max_db_client_connections;
     const auto mine = [&](const admin::ConnectionRow& c) {
@@ -351,6 +370,7 @@ std::vector<admin::UserRow> user_rows(Router& router, const ConnectionRows& conn
   std::vector<admin::UserRow> rows;
   for (auto& [name, row] : users) {
     row.name = name;
+    row.max_connections = snapshot->options().max_user_connections;
     row.max_client_connections = snapshot->options().max_user_client_connections;
     rows.push_back(std::move(row));
   }
@@ -434,6 +454,7 @@ admin::Snapshot make_snapshot_rows(Router& router, Part part, ConnectionRows con
   std::move(connections.idle.begin(), connections.idle.end(), std::back_inserter(idle));
   if (has(part, Part::Replicas)) rows.replicas = replica_rows(router, connections, idle);
   if (has(part, Part::Classes)) rows.classes = class_rows(router);
+  if (has(part, Part::Budgets)) rows.budgets = budget_rows(router);
   if (has(part, Part::Hosts)) rows.hosts = host_rows(router);
   if (has(part, Part::Rtt)) rows.rtt = rtt_rows(router);
   if (has(part, Part::Profile)) {

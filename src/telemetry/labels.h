@@ -14,7 +14,7 @@
 namespace sluice::telemetry {
 
 // Where the names of a label's values come from.
-enum class Dimension : std::uint8_t { Fixed, Class, Pool, Server, Database, Host, Route, Version };
+enum class Dimension : std::uint8_t { Fixed, Class, Pool, Server, Database, Host, Route, Budget, Version };
 
 // A PostgreSQL server: the primary, or a replica by the id that the policy gave it.
 class ServerLabel {
@@ -44,6 +44,7 @@ class PoolLabel {
 };
 
 using DatabaseLabel = StrongId<struct DatabaseLabelTag, std::uint32_t>;  // index into Names::databases
+using BudgetLabel = StrongId<struct BudgetLabelTag, std::uint32_t>;      // index into Names::budgets
 using HostLabel = StrongId<struct HostLabelTag, std::uint32_t>;          // index into Names::hosts
 // A route of an application ("/feed", "articles#show"), or `other` for what has no label of its own. Names of
 // routes do come from clients: whoever gives them out bounds their number (Names::routes) and their text.
@@ -90,7 +91,7 @@ struct LabelTraits;
   V(ClientTerminate, "client_terminate") V(ClientDisconnect, "client_disconnect") \
   V(ServerFatal, "server_fatal") V(ServerDisconnect, "server_disconnect") \
   V(ClientIdleTimeout, "client_idle_timeout") V(IdleTransactionTimeout, "idle_transaction_timeout") \
-  V(QueryTimeout, "query_timeout")                      \
+  V(QueryTimeout, "query_timeout") V(TransactionTimeout, "transaction_timeout") \
   V(WriteStallTimeout, "write_stall_timeout") V(UnreadNotifications, "unread_notifications") V(Lifetime, "lifetime") \
   V(ReplicaDown, "replica_down") V(PrimaryMoved, "primary_moved") V(Killed, "killed") \
   V(Shutdown, "shutdown") V(ProtocolViolation, "protocol_violation") \
@@ -110,6 +111,11 @@ SLUICE_LABEL_ENUM(CloseReason, "reason", SLUICE_CLOSE_REASONS)
   V(ProtocolViolation, "protocol_violation") V(ClientDisconnect, "client_disconnect") \
   V(DatabaseDisabled, "database_disabled") V(Shutdown, "shutdown") V(Internal, "internal")
 SLUICE_LABEL_ENUM(RejectReason, "reason", SLUICE_REJECT_REASONS)
+
+// What became of one that was beyond its budget and had to wait.
+#define SLUICE_BUDGET_VERDICTS(V) \
+  V(Refused, "refused") V(WouldBeRefused, "would_be_refused")
+SLUICE_LABEL_ENUM(BudgetVerdict, "verdict", SLUICE_BUDGET_VERDICTS)
 
 #define SLUICE_LOGIN_METHODS(V) \
   V(Trust, "trust") V(Cert, "cert") V(Md5, "md5") V(ScramSha256, "scram-sha-256") \
@@ -267,6 +273,12 @@ struct LabelTraits<RouteLabel> {
   static constexpr Dimension kDimension = Dimension::Route;
   static constexpr std::string_view kName = "route";
   static std::size_t index(RouteLabel v) noexcept { return v.index(); }
+};
+template <>
+struct LabelTraits<BudgetLabel> {
+  static constexpr Dimension kDimension = Dimension::Budget;
+  static constexpr std::string_view kName = "budget";
+  static std::size_t index(BudgetLabel v) noexcept { return v.value(); }
 };
 template <>
 struct LabelTraits<VersionLabel> {

@@ -58,8 +58,8 @@ std::size_t width_of(Kind kind) noexcept {
 
 Extents with_room(const Extents& wanted) noexcept {
   const auto room = [](std::uint32_t n) { return std::bit_ceil(std::max<std::uint32_t>(n, 4)); };
-  return {room(wanted.classes), room(wanted.servers), room(wanted.databases), room(wanted.hosts),
-          room(wanted.routes)};
+  return {room(wanted.classes), room(wanted.servers), room(wanted.databases),
+          room(wanted.hosts),   room(wanted.routes),  room(wanted.budgets)};
 }
 
 }  // namespace
@@ -84,6 +84,8 @@ std::size_t Extents::of(Dimension dimension, std::size_t fixed_count) const noex
       return hosts;
     case Dimension::Route:
       return routes;
+    case Dimension::Budget:
+      return budgets;
     case Dimension::Version:
       return 1;
   }
@@ -109,9 +111,9 @@ ThreadMetrics::ThreadMetrics(const Extents& extents) : block_(nullptr), current_
 void ThreadMetrics::fit(const Extents& extents) {
   const Extents& have = block_->layout.extents();
   if (have.holds(extents)) return;
-  const Extents wider{std::max(have.classes, extents.classes), std::max(have.servers, extents.servers),
+  const Extents wider{std::max(have.classes, extents.classes),     std::max(have.servers, extents.servers),
                       std::max(have.databases, extents.databases), std::max(have.hosts, extents.hosts),
-                      std::max(have.routes, extents.routes)};
+                      std::max(have.routes, extents.routes),       std::max(have.budgets, extents.budgets)};
   auto grown = std::make_unique<Block>(with_room(wider));
   std::vector<std::uint64_t> cells(grown->layout.cells());
   add_to(cells, grown->layout);

@@ -70,12 +70,12 @@ std::span<const MetricInfo> metric_table() noexcept;
 
 // How many values each label of the configuration may take.
 struct Extents {
-  std::uint32_t classes = 0, servers = 0, databases = 0, hosts = 0, routes = 0;
+  std::uint32_t classes = 0, servers = 0, databases = 0, hosts = 0, routes = 0, budgets = 0;
 
   std::size_t of(Dimension dimension, std::size_t fixed_count) const noexcept;
   bool holds(const Extents& other) const noexcept {
     return classes >= other.classes && servers >= other.servers && databases >= other.databases &&
-           hosts >= other.hosts && routes >= other.routes;
+           hosts >= other.hosts && routes >= other.routes && budgets >= other.budgets;
   }
 };
 

@@ -7,9 +7,9 @@
 namespace sluice::telemetry {
 
 Extents Names::extents() const noexcept {
-  return {static_cast<std::uint32_t>(classes.size()), static_cast<std::uint32_t>(replicas.size() + 1),
-          static_cast<std::uint32_t>(databases.size()), static_cast<std::uint32_t>(hosts.size()),
-          static_cast<std::uint32_t>(routes.size() + 1)};
+  return {static_cast<std::uint32_t>(classes.size()),    static_cast<std::uint32_t>(replicas.size() + 1),
+          static_cast<std::uint32_t>(databases.size()),  static_cast<std::uint32_t>(hosts.size()),
+          static_cast<std::uint32_t>(routes.size() + 1), static_cast<std::uint32_t>(budgets.size())};
 }
 
 std::string_view Names::value(const LabelInfo& label, std::size_t index) const {
@@ -30,6 +30,8 @@ std::string_view Names::value(const LabelInfo& label, std::size_t index) const {
       return hosts[index];
     case Dimension::Route:
       return index == RouteLabel::other().index() ? std::string_view("other") : routes[index - 1];
+    case Dimension::Budget:
+      return budgets[index];
     case Dimension::Version:
       return version;
   }
@@ -117,13 +119,20 @@ HistogramReading Reading::histogram_at(MetricId id, const Indices& indices,
   return histogram;
 }
 
-HistogramReading Reading::response_of(policy::ClassId session_class) const noexcept {
+HistogramReading Reading::over_pools(MetricId id, policy::ClassId session_class) const noexcept {
   HistogramReading all;
   const std::size_t pools = layout_.extents().of(Dimension::Pool, 0);
   for (std::size_t pool = 0; pool < pools; ++pool)
-    all += histogram_at(MetricId::response_seconds,
-                        {LabelTraits<policy::ClassId>::index(session_class), pool}, 2);
+    all += histogram_at(id, {LabelTraits<policy::ClassId>::index(session_class), pool}, 2);
   return all;
+}
+
+HistogramReading Reading::response_of(policy::ClassId session_class) const noexcept {
+  return over_pools(MetricId::response_seconds, session_class);
+}
+
+HistogramReading Reading::wait_of(policy::ClassId session_class) const noexcept {
+  return over_pools(MetricId::wait_seconds, session_class);
 }
 
 std::vector<ClassStats> class_stats(const Reading& reading) {
@@ -142,7 +151,7 @@ std::vector<ClassStats> class_stats(const Reading& reading) {
     for (const policy::Outcome outcome : policy::kOutcomes)
       row.outcomes.push_back(reading.value(metric::decisions_total, id, outcome));
     row.response = reading.response_of(id);
-    row.wait = reading.histogram(metric::wait_seconds, id);
+    row.wait = reading.wait_of(id);
   }
   return stats;
 }

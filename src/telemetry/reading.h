@@ -16,7 +16,7 @@ namespace sluice::telemetry {
 // with their names across reloads. Routes by slot; they are the only ones that may be replaced by another
 // name, once their series are cleared. All are UTF-8.
 struct Names {
-  std::vector<std::string> classes, replicas, databases, hosts, routes;
+  std::vector<std::string> classes, replicas, databases, hosts, routes, budgets;
   std::string primary = "primary";
   std::string version;
 
@@ -67,6 +67,7 @@ class Reading {
   }
   // All pools of one class together.
   HistogramReading response_of(policy::ClassId session_class) const noexcept;
+  HistogramReading wait_of(policy::ClassId session_class) const noexcept;
 
   const Layout& layout() const noexcept { return layout_; }
   std::span<const std::uint64_t> cells() const noexcept { return cells_; }
@@ -76,6 +77,7 @@ class Reading {
   std::optional<std::size_t> place(MetricId id, const Indices& indices, std::size_t count) const noexcept;
   std::uint64_t cell(MetricId id, const Indices& indices, std::size_t count) const noexcept;
   std::uint64_t sum(MetricId id) const noexcept;
+  HistogramReading over_pools(MetricId id, policy::ClassId session_class) const noexcept;
   HistogramReading histogram_at(MetricId id, const Indices& indices, std::size_t count) const noexcept;
 
   std::shared_ptr<const Names> names_;

@@ -35,6 +35,8 @@ std::string_view source_of(Dimension dimension) {
       return "routes that queries name in their comments, at most `route_labels_max`; `other` for the rest";
     case Dimension::Database:
       return "names of the configured databases, `*` for all others";
+    case Dimension::Budget:
+      return "names of the configured budgets";
     case Dimension::Version:
       return "version of this program";
   }

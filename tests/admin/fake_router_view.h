@@ -109,6 +109,12 @@ class FakeRouterView final : public RouterView {
     premium.outcomes = {{"own", 7}};
     premium.response.median = Micros(250);
     snapshot.classes = {premium};
+    BudgetRow budget;
+    budget.name = "reports";
+    budget.mode = "warn";
+    budget.active_share = "0.25";
+    budget.busy = 1.5;
+    snapshot.budgets = {budget};
     ConnectionRow client;
     client.id = 7;
     client.link = 5;

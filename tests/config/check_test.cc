@@ -71,6 +71,24 @@ TEST_F(Check, WarnsOfRulesThatAreNeverReached) {
                           "never reached"));
 }
 
+TEST_F(Check, JudgesBudgets) {
+  const std::string slots = "max_active: 4\n";
+  EXPECT_TRUE(has_error(with("budgets: [{name: a, class: gold, active_share: 0.5}]\n"), "budgets[0].class",
+                        "there is no class \"gold\""));
+  EXPECT_TRUE(has_error(with("budgets: [{name: a, active_share: 1.5}]\n"), "budgets[0].active_share", ""));
+  EXPECT_TRUE(has_error(with("budgets: [{name: a, user: x}, {name: a, user: y}]\n"), "budgets[1].name",
+                        "budgets[0]"));
+  EXPECT_TRUE(has_warning(with(slots + "budgets: [{name: a, user: x}]\n"), "budgets[0]", "limits nothing"));
+  EXPECT_TRUE(has_warning(with(slots + "budgets: [{name: a, busy_share: 0.5}, {name: b, busy_share: 0.5}]\n"),
+                          "budgets[1]", "is never reached"));
+  const std::string good = "budgets: [{name: a, route: /feed, active_share: 0.5, mode: enforce}]\n";
+  EXPECT_TRUE(has_warning(with(good), "budgets", "set max_active"));
+  const LoadOutcome outcome = with(slots + good);
+  ASSERT_TRUE(outcome.config);
+  EXPECT_FALSE(has_warning(outcome, "budgets", "set max_active"));
+  EXPECT_EQ(outcome.config->budgets[0].mode, BudgetMode::Enforce);
+}
+
 TEST_F(Check, RefusesTrustBeyondLoopbackUnlessSaidSo) {
   EXPECT_TRUE(has_error(with("server_user: s\nhba: [{method: trust}]\n"), "hba[0]", "beyond loopback"));
   EXPECT_TRUE(has_error(with("server_user: s\nhba: [{network: [127.0.0.0/8, 10.0.0.0/8], method: trust}]\n"),

@@ -122,3 +122,17 @@ def test_max_user_connections_makes_one_user_wait_and_no_other(make_router):
         router.connect("bob").close()
         assert waits.waits()
     waits.result().close()
+
+
+def test_a_tls_client_that_leaves_gives_up_its_place(make_router):
+    router = make_router(max_active=1)
+    with router.session():
+        leaves = router.wire()
+        leaves.start_tls()
+        thread = threading.Thread(target=lambda: pytest.raises(Exception, leaves.login, "alice", "app"))
+        thread.start()
+        queued(router, 1)
+        leaves.half_close()
+        queued(router, 0)
+        thread.join(10)
+        leaves.close()

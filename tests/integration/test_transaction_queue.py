@@ -211,3 +211,50 @@ def test_a_reload_that_raises_max_active_serves_who_waits(queue):
             waiting(router, 1)
             holder.query("commit")
             third.read_until("Z")
+
+
+def test_show_pools_tells_how_long_the_oldest_has_waited(queue):
+    router = queue()
+    holder = Holder(router, ["bob"])
+    time.sleep(1.2)
+    row = next(row for row in router.console("SHOW POOLS") if row["user"] == "bob")
+    assert row["cl_waiting"] == "1" and row["maxwait"] == "1" and 0 <= int(row["maxwait_us"]) < 1_000_000
+    holder.commit()
+    holder.all_done()
+    row = next(row for row in router.console("SHOW POOLS") if row["user"] == "bob")
+    assert row["cl_waiting"] == "0" and row["maxwait"] == "0"
+
+
+def test_a_budget_keeps_a_route_from_waiting_for_more_than_its_share(make_router):
+    """Enforced it refuses, and with warn it counts what it would have refused."""
+    # One of the twelve slots of a primary and five replicas.
+    budget = {"name": "reports", "route": "/report*", "active_share": 0.1, "mode": "enforce"}
+    router = make_router(pool_mode="transaction", max_active=2, threads=1, budgets=[budget])
+    report = "/*route='%2Freport%2F1'*/"
+    sessions = [router.session("bob") for _ in range(4)]
+    for holder in sessions[:2]:
+        holder.query(f"begin {report}")  # idle slots are borrowed
+    refusal = m.fields(sessions[2].run(Q(f"select 1 {report}"))[0].body)
+    assert refusal["C"] == "53300" and "(budget reports)" in refusal["M"]
+    sessions[3].send(Q("select 'other'"))
+    waiting(router, 1)
+    row = router.console("SHOW BUDGETS")[0]
+    assert (row["name"], row["mode"], row["active"], row["refused"]) == ("reports", "enforce", "2", "1")
+    assert router.metric("sluice_budget_refusals_total", budget="reports", verdict="refused") == 1
+    assert router.metric("sluice_budget_active", budget="reports") == 2
+    sessions[0].query("commit")
+    assert m.kinds(sessions[3].read_until("Z")).endswith("C Z")
+    sessions[1].query("commit")
+
+    router.write_config(budgets=[{**budget, "mode": "warn"}])
+    router.reload()
+    wait_until(lambda: router.console("SHOW BUDGETS")[0]["mode"] == "warn", 5, "the reload")
+    for holder in sessions[:2]:
+        holder.query(f"begin {report}")
+    sessions[2].send(Q(f"select 1 {report}"))
+    waiting(router, 1)
+    assert router.metric("sluice_budget_refusals_total", budget="reports", verdict="would_be_refused") == 1
+    sessions[0].query("commit")
+    assert m.kinds(sessions[2].read_until("Z")).endswith("C Z")
+    sessions[1].query("commit")
+    assert router.console("SHOW BUDGETS")[0]["would_be_refused"] == "1"

@@ -228,5 +228,43 @@ TEST(AdmissionQueue, BoundsTheSetsOfFailures) {
   EXPECT_EQ(q.queue.waiting(), 0U);
 }
 
+TEST(AdmissionQueue, KeepsThePlaceOfOneThatAsksAgain) {
+  Queue q(two_of_one());
+  EXPECT_EQ(q.ask(kPremium), Answer::Granted);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(q.ask(kPremium), Answer::Queued);
+  q.close("p", kPremium);
+  EXPECT_EQ(q.next(), 1);
+  const QueuePlace place = q.entries[1]->place();
+  // It finds no use for the slot, and another one has it by the time that it asks again.
+  q.close("p", kPremium);
+  EXPECT_EQ(q.next(), 2);
+  q.now += 1s;
+  q.entries[1]->keep_place(place);
+  EXPECT_EQ(q.queue.ask(*q.entries[1], {kPremium, "", std::nullopt}, {}, {}, q.now, Wait::Yes, q.decision),
+            Answer::Queued);
+  EXPECT_EQ(q.entries[1]->place().since, QueueTime(1s));
+  q.close("p", kPremium);
+  EXPECT_EQ(q.next(), 1) << "before the one that came later";
+  q.close("p", kPremium);
+  EXPECT_EQ(q.next(), 3);
+}
+
+TEST(AdmissionQueue, KeepsWhoWaitsBehindAClosedGateInItsPlace) {
+  Queue q(two_of_one());
+  Gate gate;
+  EXPECT_EQ(q.ask(kPremium, {}, {&gate}), Answer::Granted);
+  EXPECT_EQ(q.ask(kPremium, {}, {&gate}), Answer::Queued);
+  gate.closed = true;
+  EXPECT_EQ(q.ask(kPremium), Answer::Queued);
+  q.close("p", kPremium);
+  EXPECT_EQ(q.next(), 2);
+  EXPECT_EQ(q.next(), -1);
+  EXPECT_EQ(q.ask(kPremium, {}, {&gate}), Answer::Queued);
+  gate.closed = false;
+  q.close("p", kPremium);
+  EXPECT_EQ(q.next(), 1);
+}
+
 }  // namespace
 }  // namespace sluice::policy

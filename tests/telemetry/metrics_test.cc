@@ -156,8 +156,8 @@ TEST(HistogramReading, EstimatesQuantilesWithinABucket) {
   Registry registry(two_classes());
   ThreadMetrics& thread = registry.add_thread();
   for (int ms = 1; ms <= 100; ++ms)
-    thread.record(metric::wait_seconds, std::chrono::milliseconds(ms), ClassId(0));
-  const HistogramReading h = registry.read().histogram(metric::wait_seconds, ClassId(0));
+    thread.record(metric::session_start_seconds, std::chrono::milliseconds(ms), ClassId(0));
+  const HistogramReading h = registry.read().histogram(metric::session_start_seconds, ClassId(0));
   EXPECT_EQ(h.count(), 100U);
   EXPECT_EQ(h.quantile(0.5), 50ms);
   EXPECT_NEAR(static_cast<double>(h.quantile(0.95)->count()), 95e6, 1e6);
@@ -168,10 +168,10 @@ TEST(HistogramReading, EstimatesQuantilesWithinABucket) {
 TEST(HistogramReading, DifferenceShowsWhatHappenedInBetween) {
   Registry registry(two_classes());
   ThreadMetrics& thread = registry.add_thread();
-  thread.record(metric::wait_seconds, 5s, ClassId(0));
-  const HistogramReading before = registry.read().histogram(metric::wait_seconds, ClassId(0));
-  thread.record(metric::wait_seconds, 1ms, ClassId(0));
-  HistogramReading between = registry.read().histogram(metric::wait_seconds, ClassId(0));
+  thread.record(metric::session_start_seconds, 5s, ClassId(0));
+  const HistogramReading before = registry.read().histogram(metric::session_start_seconds, ClassId(0));
+  thread.record(metric::session_start_seconds, 1ms, ClassId(0));
+  HistogramReading between = registry.read().histogram(metric::session_start_seconds, ClassId(0));
   between -= before;
   EXPECT_EQ(between.count(), 1U);
   EXPECT_LE(*between.quantile(1.0), 1ms);
@@ -179,8 +179,8 @@ TEST(HistogramReading, DifferenceShowsWhatHappenedInBetween) {
 
 TEST(HistogramReading, CountsNegativeDurationsAsZero) {
   Registry registry(two_classes());
-  registry.add_thread().record(metric::wait_seconds, -1s, ClassId(0));
-  const HistogramReading h = registry.read().histogram(metric::wait_seconds, ClassId(0));
+  registry.add_thread().record(metric::session_start_seconds, -1s, ClassId(0));
+  const HistogramReading h = registry.read().histogram(metric::session_start_seconds, ClassId(0));
   EXPECT_EQ(h.buckets[0], 1U);
   EXPECT_EQ(h.sum_ns, 0U);
 }

@@ -19,8 +19,7 @@ namespace sluice::policy {
 // Since any fixed moment, on a clock that never goes back.
 using QueueTime = std::chrono::nanoseconds;
 
-// What many waiters share and that is limited beside replicas: the server connections of a database or a
-// user.
+// What many waiters share and that is limited beside replicas: the slots of a database, a user and so on.
 struct Gate {
   std::int64_t active = 0;
   std::int64_t limit = 0;  // 0: none
@@ -28,7 +27,7 @@ struct Gate {
 
   bool open() const noexcept { return !closed && (limit == 0 || active < limit); }
 };
-inline constexpr std::size_t kGateCount = 2;
+inline constexpr std::size_t kGateCount = 5;
 using Gates = std::array<Gate*, kGateCount>;  // null: not limited
 
 // Waiters that get the same answers: of one class, behind the same gates, having failed on the same replicas.
