@@ -68,7 +68,8 @@ struct Judge {
 asio::awaitable<Result<Judge>> open_judge(SnapshotPtr snapshot, ServerId server,
                                           const protocol::StartupMessage& startup,
                                           const ProxyPreamble& preamble, Clock::time_point deadline) {
-  const net::ConnectTarget& target = snapshot->servers.at(server).target;
+  const ServerEndpoint& known = snapshot->servers.at(server);
+  const net::ConnectTarget& target = known.target;
   const Clock::time_point give_up_at =
       std::min(deadline, Clock::now() + snapshot->options().server_connect_timeout);
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(give_up_at - Clock::now());
@@ -89,7 +90,7 @@ asio::awaitable<Result<Judge>> open_judge(SnapshotPtr snapshot, ServerId server,
     if (auto got = co_await stream.read_exactly(answer); !got) co_return got.error();
     const bool offered = answer[0] == std::byte{'S'};
     if (offered) {
-      auto done = co_await stream.handshake(snapshot->server_tls, net::TlsRole::Client, target.host);
+      auto done = co_await stream.handshake(snapshot->server_tls, net::TlsRole::Client, known.verified_name());
       if (!done) co_return done.error();
     } else if (snapshot->server_sslmode >= protocol::SslMode::Require) {
       co_return Error(BaseErrc::Closed, Side::Server);
