@@ -220,7 +220,7 @@ void append_unix_name(Bytes& out, const std::string& name) {
 }  // namespace
 
 void append_proxy_v1(Bytes& out, const ProxyEndPoint& source, const ProxyEndPoint& destination) {
-  if (source.is_unix || destination.is_unix) return append(out, as_bytes("PROXY UNKNOWN\r\n"));
+  if (source.is_unix || destination.is_unix) return append_proxy_v1_unknown(out);
   const bool v4 = binary(source.address).v4 && binary(destination.address).v4;
   std::string line(kSignatureV1);
   line += v4 ? "TCP4 " : "TCP6 ";
@@ -253,6 +253,10 @@ void append_proxy_v2(Bytes& out, const ProxyEndPoint& source, const ProxyEndPoin
     writer.u16(source.port);
     writer.u16(destination.port);
   }
+}
+
+void append_proxy_v1_unknown(Bytes& out) {
+  append(out, as_bytes("PROXY UNKNOWN\r\n"));
 }
 
 void append_proxy_v2_local(Bytes& out) {

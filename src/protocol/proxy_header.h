@@ -69,6 +69,7 @@ class ProxyHeaderDecoder {
 void append_proxy_v1(Bytes& out, const ProxyEndPoint& source, const ProxyEndPoint& destination);
 void append_proxy_v2(Bytes& out, const ProxyEndPoint& source, const ProxyEndPoint& destination);
 // The proxy's own connection.
+void append_proxy_v1_unknown(Bytes& out);
 void append_proxy_v2_local(Bytes& out);
 
 }  // namespace sluice::protocol

@@ -36,7 +36,7 @@ ProxyPreamble own_preamble(config::ProxyProtocol version) {
     case config::ProxyProtocol::Off:
       break;
     case config::ProxyProtocol::V1:
-      append(made.bytes, as_bytes("PROXY UNKNOWN\r\n"));
+      protocol::append_proxy_v1_unknown(made.bytes);
       break;
     case config::ProxyProtocol::V2:
       protocol::append_proxy_v2_local(made.bytes);
