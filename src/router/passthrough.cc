@@ -90,7 +90,8 @@ asio::awaitable<Result<Judge>> open_judge(SnapshotPtr snapshot, ServerId server,
     if (auto got = co_await stream.read_exactly(answer); !got) co_return got.error();
     const bool offered = answer[0] == std::byte{'S'};
     if (offered) {
-      auto done = co_await stream.handshake(snapshot->server_tls, net::TlsRole::Client, known.verified_name());
+      auto done =
+          co_await stream.handshake(snapshot->server_tls, net::TlsRole::Client, known.verified_name());
       if (!done) co_return done.error();
     } else if (snapshot->server_sslmode >= protocol::SslMode::Require) {
       co_return Error(BaseErrc::Closed, Side::Server);

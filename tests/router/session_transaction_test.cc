@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "protocol/backend_messages.h"
+#include "protocol/error_response.h"
 #include "tests/router/session_world.h"
 
 namespace sluice::router::test {
@@ -194,14 +195,26 @@ TEST(SessionTransaction, DropsWhatAServerWouldIgnore) {
 // A Flush has no body: PostgreSQL refuses one that has, and skips what follows up to a Sync.
 TEST(SessionTransaction, LeavesAFlushWithABodyToTheServer) {
   SessionWorld world(kTransactions);
+  world.server("a").on_message = [](Backend& backend, char type, std::string_view) {
+    if (type != 'H') return false;
+    Bytes error;
+    protocol::append_error_response(error, {"ERROR", "08P01", "invalid message format", "", ""});
+    backend.send(error);
+    return true;
+  };
   ScriptedClient& client = world.ready_client();
   const Bytes flush = message('H', "body");
   for (std::size_t i = 0; i < flush.size(); ++i) {
     client.send(ByteView(flush).subspan(i, 1));
     world.settle();
   }
-  EXPECT_EQ(heard_by(world, "a"), (std::vector<std::string>{"H"}));
-  EXPECT_EQ(world.admission().snapshot().replicas[0].total_load, 1) << "it owes the error";
+  EXPECT_EQ(heard_by(world, "a"), (std::vector<std::string>{"H:"}));
+  EXPECT_EQ(client.sqlstate(), "08P01");
+  EXPECT_EQ(world.admission().snapshot().replicas[0].total_load, 1) << "it waits for a Sync";
+  client.send(message('S', ""));
+  world.settle();
+  EXPECT_EQ(client.types(), "RSSKZEZ");
+  EXPECT_EQ(world.admission().snapshot().replicas[0].total_load, 0);
   world.end(client);
   world.expect_nothing_left();
 }
