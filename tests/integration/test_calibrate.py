@@ -124,7 +124,9 @@ def test_select_1_of_the_hosts_is_merged_and_makes_the_residuals(router, configu
     assert (routes["/feed"]["n_serial"], routes["/feed"]["n_serial_source"]) == (3, "configured")
     assert "n_serial" not in routes["/none"] and "N_serial unknown" in told
     for name, application in applications.items():
-        assert application.pages == ["/feed", "/none"] * 22, "round after round, warm-ups included"
+        rounds = [application.pages[i : i + 2] for i in range(0, len(application.pages), 2)]
+        assert len(rounds) == 22 and all(sorted(each) == ["/feed", "/none"] for each in rounds), "warm-ups included"
+        assert ["/feed", "/none"] in rounds and ["/none", "/feed"] in rounds, "in no fixed order"
         for kind in ("health", "connect", "select_1"):
             assert 0 < measured[name][kind]["low_ms"] <= measured[name][kind]["high_ms"], kind
             assert measured[name][kind]["samples"] == 20, kind

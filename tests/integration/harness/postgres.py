@@ -281,7 +281,8 @@ class Cluster:
 
     def wait_for_replay(self, timeout=30):
         """Waits until every running standby has replayed what the primary has written so far."""
-        lsn = self.primary.value("select pg_current_wal_lsn()")
+        # Not pg_current_wal_lsn(): without synchronous_commit what was committed may not have been written yet.
+        lsn = self.primary.value("select pg_current_wal_insert_lsn()")
         for server in self.standbys:
             if server.running():
                 wait_until(
