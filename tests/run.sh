@@ -8,7 +8,7 @@
 #                          minutes each, the placement experiment in small, and what is deployed (package, Dockerfile) in
 #                          throw-away Debian trees
 #   tests/run.sh --help    this text
-# Environment: SLUICE_TEST_MINUTES (default 22) after which no optional step starts; SLUICE_TEST_JOBS (default: processors);
+# Environment: SLUICE_TEST_MINUTES (default 20) after which no optional step starts; SLUICE_TEST_JOBS (default: processors);
 #              SLUICE_SKIP_INSTALL=1 leaves apt alone; SLUICE_FUZZ_SECONDS (default 120) per fuzz target under --full.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -24,7 +24,7 @@ case ${1:-} in
 esac
 
 jobs=${SLUICE_TEST_JOBS:-$(nproc)}
-minutes=${SLUICE_TEST_MINUTES:-22}
+minutes=${SLUICE_TEST_MINUTES:-20}
 logs=$root/build/test-logs
 mkdir -p "$logs"
 rm -f "$logs"/*.xml "$logs"/*.log
