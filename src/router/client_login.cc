@@ -221,8 +221,10 @@ class Reception {
         const auto left = give_up_at_ - std::chrono::steady_clock::now();
         ProxyPreamble preamble = proxy_preamble(snapshot_->options().server_proxy_protocol, origin_.address,
                                                 net::local_address(stream_.native_handle()));
+        // The origin, not the peer: that may be a proxy on this machine.
+        const bool secure = stream_.tls() != nullptr || origin_.address.is_unix;
         std::optional<protocol::ErrorFields> refusal = co_await relay_authentication(
-            shared_, snapshot_, stream_, login_.startup(), left, pipelined, std::move(preamble));
+            shared_, snapshot_, stream_, secure, login_.startup(), left, pipelined, std::move(preamble));
         behind_passthrough_ = std::move(pipelined);
         if (refusal) {
           login_.refuse(*std::move(refusal));

@@ -112,8 +112,8 @@ asio::awaitable<Result<Judge>> open_judge(SnapshotPtr snapshot, ServerId server,
 }
 
 // Why a request of that kind must not go to the client, or cannot.
-std::optional<ErrorFields> cannot_pass(std::uint32_t code, net::Stream& client) {
-  if (code == kCleartext && client.tls() == nullptr && !net::peer_address(client.native_handle()).is_unix)
+std::optional<ErrorFields> cannot_pass(std::uint32_t code, bool secure) {
+  if (code == kCleartext && !secure)
     return ErrorFields{"FATAL", "28000", "the server asks for a cleartext password, which needs TLS", "",
                        "Connect with TLS, or let the server use scram-sha-256."};
   if (code != kCleartext && code != kMd5 && code != kSasl && code != kSaslContinue && code != kSaslFinal)
@@ -140,7 +140,7 @@ Bytes without_plus(ByteView body) {
 }  // namespace
 
 asio::awaitable<std::optional<ErrorFields>> relay_authentication(Shared& shared, SnapshotPtr snapshot,
-                                                                 net::Stream& client,
+                                                                 net::Stream& client, bool secure,
                                                                  const protocol::StartupMessage& startup,
                                                                  Clock::duration timeout, Bytes& pipelined,
                                                                  ProxyPreamble preamble) {
@@ -186,7 +186,7 @@ asio::awaitable<std::optional<ErrorFields>> relay_authentication(Shared& shared,
       pipelined.assign(behind.begin(), behind.end());
       co_return std::nullopt;
     }
-    if (std::optional<ErrorFields> unfit = cannot_pass(code, client)) co_return unfit;
+    if (std::optional<ErrorFields> unfit = cannot_pass(code, secure)) co_return unfit;
     Bytes out;
     if (code == kSasl) {
       out = without_plus(message->body);

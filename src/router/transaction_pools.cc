@@ -296,7 +296,11 @@ void TransactionPools::tick(Clock::time_point now) {
 
 void TransactionPools::close_all() {
   closing_ = true;
-  drop_if([](const PooledServer& s) { return !s.in_use(); });
+  std::vector<PooledServer*> doomed;  // those being cleaned too: nobody is to have them
+  for (const auto& [address, server] : servers_)
+    if (!server->closed() && !server->in_use()) doomed.push_back(address);
+  for (PooledServer* const server : doomed)
+    discard(*server);
 }
 
 std::size_t TransactionPools::idle_count() const noexcept {
