@@ -13,6 +13,15 @@ namespace {
 // Words of a statement that are kept to tell its kind; of the rest only calls and INTO are looked at.
 constexpr std::size_t kHeadTokens = 24;
 
+// Of ASCII and not too long, so that it is a name in each encoding, and itself.
+bool plain_name(const SqlToken& token) {
+  constexpr std::size_t kBytesMax = 63;
+  const bool quoted = token.kind == SqlTokenKind::Name && token.text.size() > 2 &&
+                      token.text.front() == '"' && token.text.back() == '"';
+  if ((token.kind != SqlTokenKind::Word && !quoted) || token.text.size() > kBytesMax) return false;
+  return std::all_of(token.text.begin(), token.text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
 // Collects the facts of one statement from its tokens.
 class StatementReader {
  public:
@@ -156,7 +165,11 @@ void StatementReader::finish() {
   if (first.word("declare") && with_hold_) return facts_->pins.add(PinReason::HoldCursor);
   if (first.word("load")) return facts_->pins.add(PinReason::Load);
   if (first.word("prepare") && !second.word("transaction")) return facts_->pins.add(PinReason::SqlPrepare);
-  if (first.word("listen")) return step(SqlAction::Listen, second.identifier());
+  if (first.word("listen")) {
+    // Only what no server refuses may be listened to on a connection that is others' too.
+    if (count_ == 2 && plain_name(second)) return step(SqlAction::Listen, second.identifier());
+    return facts_->pins.add(PinReason::Listen);
+  }
   if (first.word("unlisten"))
     return second.symbol('*') ? step(SqlAction::UnlistenAll) : step(SqlAction::Unlisten, second.identifier());
   if (first.word("deallocate")) {

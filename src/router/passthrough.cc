@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "net/connect.h"
 #include "net/deadline.h"
-#include "net/socket_address.h"
 #include "protocol/backend_messages.h"
 #include "protocol/frame_decoder.h"
 #include "protocol/frontend_messages.h"

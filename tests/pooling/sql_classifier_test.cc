@@ -115,7 +115,23 @@ TEST(SqlClassifier, TellsWhatActsOnNamesAndChannels) {
   EXPECT_EQ(classify("listen Chan").steps, (Steps{{SqlAction::Listen, "chan"}}));
   EXPECT_EQ(classify("unlisten *").steps, (Steps{{SqlAction::UnlistenAll, ""}}));
   EXPECT_EQ(classify("unlisten \"X\"").steps, (Steps{{SqlAction::Unlisten, "X"}}));
-  EXPECT_EQ(classify("listen " + std::string(70, 'a')).steps[0].name.size(), 63u);
+  EXPECT_EQ(classify("unlisten " + std::string(70, 'a')).steps[0].name.size(), 63u);
+}
+
+// Names that a server might refuse go to the session's own server: on a connection for all they would harm
+// others.
+TEST(SqlClassifier, TakesPlainNamesAloneToListenTo) {
+  for (const std::string name : {"a", "\"A b\"", "\"a\"\"b\""}) {
+    EXPECT_EQ(classify("listen " + name).steps.size(), 1u) << name;
+    EXPECT_EQ(pins("listen " + name), Names{}) << name;
+  }
+  const std::string long_name(64, 'a');
+  for (const std::string& name : {std::string(), std::string("\"\""), std::string("a b"), std::string("'x'"),
+                                  long_name, std::string("\"\xff\""), std::string("caf\xc3\xa9"),
+                                  std::string("U&\"\\0061\""), std::string("\"a")}) {
+    EXPECT_TRUE(classify("listen " + name).steps.empty()) << name;
+    EXPECT_EQ(pins("listen " + name), Names{"listen"}) << name;
+  }
 }
 
 TEST(SqlClassifier, TellsTheTarget) {
