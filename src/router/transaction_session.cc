@@ -70,6 +70,7 @@ telemetry::PoolLabel TransactionSession::pool_label() const {
 
 PooledServer* TransactionSession::server_wanted(ByteView first, Clock::time_point now) {
   failed_.clear();
+  fresh_only_ = false;
   servers_ = route(first);
   tag_.budget = budgets_.of_transaction(first);
   return server_wanted_again(now);
@@ -92,6 +93,7 @@ PooledServer* TransactionSession::ask(Clock::time_point now) {
   Admission::Answer answer = worker_.slot_requests().ask(tag_, failed_, servers_, place_, *this, request_);
   if (auto* const granted = std::get_if<Granted>(&answer)) return use_slot(std::move(*granted), now);
   if (const auto* const rejected = std::get_if<Admission::Rejected>(&answer)) {
+    if (fresh_only_ && rejected->limit.empty()) return ask_primary(now);
     reject(*rejected);
   } else {
     if (const auto beyond = std::get<Admission::Queued>(answer).beyond)
@@ -124,6 +126,10 @@ PooledServer* TransactionSession::use_slot(Granted slot, Clock::time_point now) 
   if (servers_ == Servers::Replicas) {
     worker_.metrics().count(metric::decisions_total, tag_.priority, slot_->outcome);
     count_changes(worker_.metrics(), slot_->changes, tag_.priority);
+    if (fresh_only_ && is_behind(slot_->replica)) {  // the queue forgets what a waiter may not have
+      end_slot();
+      return ask_primary(now);
+    }
   }
   return take_or_open(now);
 }

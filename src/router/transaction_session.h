@@ -98,6 +98,8 @@ class TransactionSession final : private TransactionRelay::Host,
   void position_known(std::uint64_t position) override;
   Servers route(ByteView first);
   Servers among_fresh_replicas();
+  bool is_behind(policy::ReplicaId replica) const;
+  PooledServer* ask_primary(Clock::time_point now);
   // transaction_listens.cc
   bool listens_changed(std::vector<pooling::ListenChange> changes) override;
   void notified(ByteView message) override;
@@ -157,6 +159,7 @@ class TransactionSession final : private TransactionRelay::Host,
   Clock::time_point asked_at_{};
   Clock::time_point give_up_at_{};
   std::vector<policy::ReplicaId> failed_;  // where this transaction found no connection
+  bool fresh_only_ = false;                // only a replica that has what the session wrote
   protocol::ErrorFields last_error_;
 };
 

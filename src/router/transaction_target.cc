@@ -47,10 +47,27 @@ Servers TransactionSession::among_fresh_replicas() {
     if (server != kPrimary) all.emplace_back(server.value());
   failed_ = worker_.shared().replay_positions.behind(written_to_, all);
   last_error_ = no_replica();
-  if (failed_.size() < all.size()) return Servers::Replicas;
+  fresh_only_ = failed_.size() < all.size();
+  if (fresh_only_) return Servers::Replicas;
   failed_.clear();
   worker_.metrics().count(metric::reads_sent_to_primary_total, database_);
   return Servers::Primary;
+}
+
+bool TransactionSession::is_behind(policy::ReplicaId replica) const {
+  return !worker_.shared().replay_positions.behind(written_to_, {replica}).empty();
+}
+
+// No replica that has what the session wrote can be had.
+PooledServer* TransactionSession::ask_primary(Clock::time_point now) {
+  fresh_only_ = false;
+  servers_ = Servers::Primary;
+  failed_.clear();
+  place_.reset();
+  writes_ = true;  // as far as is known
+  written_to_ = kUnknownPosition;
+  worker_.metrics().count(metric::reads_sent_to_primary_total, database_);
+  return ask(now);
 }
 
 bool TransactionSession::wants_position() const {
