@@ -17,15 +17,9 @@ struct Asked {
 };
 
 int simulate(Asked asked) {
-  if (asked.plan.size_max <= asked.plan.mean) {
-    std::cerr << "sluice sim assignment: --max must be above --mean\n";
-    return kUsage;
-  }
+  if (!sizes_possible(asked.plan, "sluice sim assignment")) return kUsage;
   if (asked.formulas) asked.plan.runs = 0;
-  sim::AssignmentExperiment experiment(asked.plan);
-  run_all(
-      experiment.run_count(), [&](std::size_t index) { experiment.run(index); }, asked.how);
-  const auto rows = experiment.rows();
+  const auto rows = rows_of<sim::AssignmentExperiment>(asked.plan, asked.how);
   write_csv(asked.how, sim::assignment_csv(rows).csv());
   std::cout << sim::assignment_table(rows).text() << std::flush;
   return std::cout ? kSuccess : kFailure;
@@ -52,14 +46,6 @@ void add_sim_assignment(CLI::App& parent, Action& action) {
       ->delimiter(',')
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  command->add_option("--alpha", plan.alphas, "Tails of the sizes: the smaller, the heavier")
-      ->delimiter(',')
-      ->check(CLI::Range(0.1, 10.0))
-      ->capture_default_str();
-  command->add_option("--load", plan.loads, "Utilizations of the whole")
-      ->delimiter(',')
-      ->check(CLI::Range(0.01, 0.99))
-      ->capture_default_str();
   command
       ->add_option(
           "--policy", plan.rules,
@@ -67,21 +53,7 @@ void add_sim_assignment(CLI::App& parent, Action& action) {
       ->delimiter(',')
       ->transform(CLI::Transformer(rules))
       ->type_name("NAME");
-  command->add_option("--mean", plan.mean, "Mean size")->check(CLI::Range(1e-9, 1e12))->capture_default_str();
-  command->add_option("--max", plan.size_max, "Largest size")
-      ->check(CLI::Range(1e-9, 1e15))
-      ->capture_default_str();
-  command->add_option("--jobs", plan.jobs, "Tasks per run, after a tenth more to warm up")
-      ->check(CLI::Range(1'000, 100'000'000))
-      ->capture_default_str();
-  command->add_option("--runs", plan.runs, "Runs per row")
-      ->check(CLI::Range(2, 1'000))
-      ->capture_default_str();
-  command->add_option("--seed", plan.seed, "Seed")->capture_default_str();
-  command->add_option("--confidence", plan.confidence, "Confidence level of the intervals")
-      ->check(CLI::Range(0.5, 0.9999))
-      ->capture_default_str();
-  command->add_flag("--formulas", asked->formulas, "No simulation: exact formulas alone");
+  add_stream_options(*command, plan, asked->formulas, "Tasks");
   add_run_options(*command, asked->how);
   command->callback([&action, asked] { action = [asked] { return simulate(*asked); }; });
 }

@@ -41,10 +41,7 @@ int simulate(Asked asked) {
     std::cerr << "sluice sim plb: --lifetime-max must not be below --lifetime-min\n";
     return kUsage;
   }
-  sim::PlbExperiment experiment(asked.plan);
-  run_all(
-      experiment.run_count(), [&](std::size_t index) { experiment.run(index); }, asked.how);
-  const auto rows = experiment.rows();
+  const auto rows = rows_of<sim::PlbExperiment>(asked.plan, asked.how);
   write_csv(asked.how, sim::plb_csv(rows).csv());
   std::cout << sim::plb_table(rows).text();
   if (asked.comparisons)

@@ -81,6 +81,36 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_flag("--quiet", options.quiet, "Show no progress");
 }
 
+void add_stream_options(CLI::App& command, sim::StreamPlan& plan, bool& formulas, const std::string& jobs) {
+  command.add_option("--alpha", plan.alphas, "Tails of the sizes: the smaller, the heavier")
+      ->delimiter(',')
+      ->check(CLI::Range(0.1, 10.0))
+      ->capture_default_str();
+  command.add_option("--load", plan.loads, "Utilizations of the whole")
+      ->delimiter(',')
+      ->check(CLI::Range(0.01, 0.99))
+      ->capture_default_str();
+  command.add_option("--mean", plan.mean, "Mean size")->check(CLI::Range(1e-9, 1e12))->capture_default_str();
+  command.add_option("--max", plan.size_max, "Largest size")
+      ->check(CLI::Range(1e-9, 1e15))
+      ->capture_default_str();
+  command.add_option("--jobs", plan.jobs, jobs + " per run, after a tenth more to warm up")
+      ->check(CLI::Range(1'000, 100'000'000))
+      ->capture_default_str();
+  command.add_option("--runs", plan.runs, "Runs per row")->check(CLI::Range(2, 1'000))->capture_default_str();
+  command.add_option("--seed", plan.seed, "Seed")->capture_default_str();
+  command.add_option("--confidence", plan.confidence, "Confidence level of the intervals")
+      ->check(CLI::Range(0.5, 0.9999))
+      ->capture_default_str();
+  command.add_flag("--formulas", formulas, "No simulation: exact formulas alone");
+}
+
+bool sizes_possible(const sim::StreamPlan& plan, const std::string& command) {
+  if (plan.size_max > plan.mean) return true;
+  std::cerr << command << ": --max must be above --mean\n";
+  return false;
+}
+
 void run_all(std::size_t count, const std::function<void(std::size_t)>& run, const RunOptions& options) {
   if (count == 0) return;
   using Clock = std::chrono::steady_clock;

@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 
-#include "sluice/stats/comparison.h"
 #include "sluice/stats/sita.h"
 
 #include "base/assert.h"
@@ -15,17 +14,13 @@
 namespace sluice::sim {
 namespace {
 
-stats::BoundedPareto law_of(const AssignmentPlan& plan, double alpha) {
-  return stats::BoundedPareto::with_mean(plan.mean, plan.size_max, alpha);
-}
-
 double arrival_rate(const AssignmentPlan& plan, const AssignmentRow& cell) {
   return cell.load * static_cast<double>(cell.hosts) / plan.mean;
 }
 
 // Cutoffs and formula, where the rule has them.
 void analyse(const AssignmentPlan& plan, AssignmentRow& cell) {
-  const stats::BoundedPareto law = law_of(plan, cell.alpha);
+  const stats::BoundedPareto law = plan.law(cell.alpha);
   const double lambda = arrival_rate(plan, cell), per_host = cell.load / plan.mean;
   switch (cell.rule) {
     case Rule::Random:
@@ -104,13 +99,13 @@ AssignmentExperiment::AssignmentExperiment(const AssignmentPlan& plan) : plan_(p
           cell.rule = rule;
           analyse(plan, cell);
         }
-  outcomes_.resize(cells_.size() * plan.runs);
+  outcomes_.resize(cells_.size(), plan.runs);
 }
 
 void AssignmentExperiment::run(std::size_t index) {
   const AssignmentRow& cell = cells_[index / plan_.runs];
   const std::uint64_t seed = derived_seed(plan_.seed, index % plan_.runs);
-  const stats::BoundedPareto law = law_of(plan_, cell.alpha);
+  const stats::BoundedPareto law = plan_.law(cell.alpha);
   std::vector<std::unique_ptr<Server>> servers;
   const std::size_t active_max = cell.rule == Rule::Ps ? SharingServer::kUnlimited : 1;
   for (std::size_t i = 0; i < cell.hosts; ++i)
@@ -126,22 +121,12 @@ void AssignmentExperiment::run(std::size_t index) {
                       std::sqrt(out.slowdown.population_variance()), out.events};
 }
 
-std::uint64_t AssignmentExperiment::event_count() const noexcept {
-  std::uint64_t sum = 0;
-  for (const Outcome& outcome : outcomes_)
-    sum += outcome.events;
-  return sum;
-}
-
 std::vector<AssignmentRow> AssignmentExperiment::rows() const {
   std::vector<AssignmentRow> rows = cells_;
   if (plan_.runs == 0) return rows;
   for (std::size_t c = 0; c < rows.size(); ++c) {
     const auto interval = [&](double Outcome::*value) {
-      std::vector<double> sample;
-      for (std::size_t r = 0; r < plan_.runs; ++r)
-        sample.push_back(outcomes_[c * plan_.runs + r].*value);
-      return stats::mean_interval(sample, plan_.confidence);
+      return outcomes_.interval(c, value, plan_.confidence);
     };
     rows[c].waiting = interval(&Outcome::waiting);
     rows[c].slowdown = interval(&Outcome::slowdown);
@@ -155,11 +140,6 @@ namespace {
 
 double nan_or(const std::optional<double>& value) {
   return value.value_or(std::numeric_limits<double>::quiet_NaN());
-}
-
-std::string estimate(const std::optional<stats::Interval>& interval) {
-  if (!interval) return "-";
-  return digits(interval->estimate) + " +-" + digits((interval->high - interval->low) / 2, 2);
 }
 
 // What the row says of a mean: the formula where there is one, else the simulation.

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -8,6 +10,8 @@
 #include "sluice/stats/interval.h"
 #include "sluice/stats/mg1.h"
 
+#include "sim/run_outcomes.h"
+#include "sim/stream_plan.h"
 #include "sim/table.h"
 
 namespace sluice::sim {
@@ -20,17 +24,9 @@ inline constexpr Rule kRules[] = {
     Rule::Ps,     Rule::SitaE,      Rule::SitaV};
 std::string_view rule_name(Rule) noexcept;  // "random", "round_robin", "least_work_left", ...
 
-struct AssignmentPlan {
-  double mean = 3000;  // of the sizes, bounded Pareto up to `size_max`
-  double size_max = 1e5;
-  std::vector<double> alphas = {1.1, 1.5};
-  std::vector<double> loads = {0.5, 0.8};  // of the system: lambda E[X] / hosts
+struct AssignmentPlan : StreamPlan {
   std::vector<std::size_t> hosts = {2, 4, 8};
   std::vector<Rule> rules = {std::begin(kRules), std::end(kRules)};
-  std::uint64_t jobs = 200'000;  // per run, after a tenth more of warm-up
-  std::size_t runs = 10;         // 0: formulas alone; else 2 or more
-  std::uint64_t seed = 1;
-  double confidence = 0.95;
 };
 
 // What one rule did at one point, over all runs.
@@ -55,7 +51,7 @@ class AssignmentExperiment {
 
   std::size_t run_count() const noexcept { return outcomes_.size(); }
   void run(std::size_t index);
-  std::uint64_t event_count() const noexcept;
+  std::uint64_t event_count() const noexcept { return outcomes_.event_count(); }
   // After all runs.
   std::vector<AssignmentRow> rows() const;
 
@@ -67,7 +63,7 @@ class AssignmentExperiment {
 
   AssignmentPlan plan_;
   std::vector<AssignmentRow> cells_;
-  std::vector<Outcome> outcomes_;  // runs of the first cell, then of the second, ...
+  RunOutcomes<Outcome> outcomes_;
 };
 
 // With the ratios to PS by formula: what the papers compare with.

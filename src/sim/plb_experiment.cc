@@ -38,7 +38,7 @@ PlbExperiment::PlbExperiment(const PlbPlan& plan) : plan_(plan) {
     for (const double share : plan.premium_shares)
       for (std::size_t s = 0; s < plan.strategies.size(); ++s)
         cells_.push_back({sessions, share, s});
-  outcomes_.resize(cells_.size() * plan.runs);
+  outcomes_.resize(cells_.size(), plan.runs);
 }
 
 void PlbExperiment::run(std::size_t index) {
@@ -50,13 +50,6 @@ void PlbExperiment::run(std::size_t index) {
   outcomes_[index] = sim::run(workload, plan_.strategies[cell.strategy]);
 }
 
-std::uint64_t PlbExperiment::event_count() const noexcept {
-  std::uint64_t sum = 0;
-  for (const PlbOutcome& outcome : outcomes_)
-    sum += outcome.events;
-  return sum;
-}
-
 std::vector<PlbRow> PlbExperiment::rows() const {
   std::vector<PlbRow> rows;
   for (std::size_t c = 0; c < cells_.size(); ++c) {
@@ -65,7 +58,7 @@ std::vector<PlbRow> PlbExperiment::rows() const {
     row.premium_share = cells_[c].premium_share;
     row.strategy = plan_.strategies[cells_[c].strategy].name;
     for (std::size_t r = 0; r < plan_.runs; ++r) {
-      const PlbOutcome& out = outcomes_[c * plan_.runs + r];
+      const PlbOutcome& out = outcomes_.of(c, r);
       for (std::size_t k = 0; k < kClassCount; ++k) {
         row.mean[k].push_back(out.classes[k].mean);
         row.median[k].push_back(out.classes[k].median);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/plb_model.h"
+#include "sim/run_outcomes.h"
 #include "sim/table.h"
 
 namespace sluice::sim {
@@ -35,7 +36,7 @@ class PlbExperiment {
 
   std::size_t run_count() const noexcept { return outcomes_.size(); }
   void run(std::size_t index);
-  std::uint64_t event_count() const noexcept;
+  std::uint64_t event_count() const noexcept { return outcomes_.event_count(); }
   std::vector<PlbRow> rows() const;  // after all runs
 
  private:
@@ -46,7 +47,7 @@ class PlbExperiment {
 
   PlbPlan plan_;
   std::vector<Cell> cells_;
-  std::vector<PlbOutcome> outcomes_;
+  RunOutcomes<PlbOutcome> outcomes_;
 };
 
 enum class Metric { Median, P95 };

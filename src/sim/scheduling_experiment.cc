@@ -4,7 +4,6 @@
 #include <limits>
 #include <memory>
 
-#include "sluice/stats/comparison.h"
 #include "sluice/stats/mg1.h"
 
 #include "base/assert.h"
@@ -18,12 +17,8 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLargestShare = 0.001;
 
-stats::BoundedPareto law_of(const SchedulingPlan& plan, double alpha) {
-  return stats::BoundedPareto::with_mean(plan.mean, plan.size_max, alpha);
-}
-
 std::optional<SchedulingRow::Formula> formula_of(const SchedulingPlan& plan, const SchedulingRow& cell) {
-  const stats::BoundedPareto law = law_of(plan, cell.alpha);
+  const stats::BoundedPareto law = plan.law(cell.alpha);
   const double lambda = cell.load / plan.mean, p = plan.size_max;
   switch (cell.schedule) {
     case Schedule::Fcfs: {
@@ -59,10 +54,6 @@ std::unique_ptr<Server> server_of(const SchedulingPlan& plan, Schedule schedule)
   return nullptr;
 }
 
-std::string estimate(const std::optional<stats::Interval>& in) {
-  return in ? digits(in->estimate) + " +-" + digits((in->high - in->low) / 2, 2) : "-";
-}
-
 }  // namespace
 
 std::string_view schedule_name(Schedule schedule) noexcept {
@@ -91,12 +82,12 @@ SchedulingExperiment::SchedulingExperiment(const SchedulingPlan& plan) : plan_(p
         cell.ps_response = plan.mean / (1 - load);
         cell.formula = formula_of(plan, cell);
       }
-  outcomes_.resize(cells_.size() * plan.runs);
+  outcomes_.resize(cells_.size(), plan.runs);
 }
 
 void SchedulingExperiment::run(std::size_t index) {
   const SchedulingRow& cell = cells_[index / plan_.runs];
-  const stats::BoundedPareto law = law_of(plan_, cell.alpha);
+  const stats::BoundedPareto law = plan_.law(cell.alpha);
   const double large = law.quantile(1 - kLargestShare);
   std::vector<std::unique_ptr<Server>> server;
   server.push_back(server_of(plan_, cell.schedule));
@@ -113,22 +104,12 @@ void SchedulingExperiment::run(std::size_t index) {
   outcomes_[index] = {out.waiting.mean() + out.size.mean(), out.slowdown.mean(), largest.mean(), out.events};
 }
 
-std::uint64_t SchedulingExperiment::event_count() const noexcept {
-  std::uint64_t sum = 0;
-  for (const Outcome& outcome : outcomes_)
-    sum += outcome.events;
-  return sum;
-}
-
 std::vector<SchedulingRow> SchedulingExperiment::rows() const {
   std::vector<SchedulingRow> rows = cells_;
   if (plan_.runs == 0) return rows;
   for (std::size_t c = 0; c < rows.size(); ++c) {
     const auto interval = [&](double Outcome::*value) {
-      std::vector<double> sample;
-      for (std::size_t r = 0; r < plan_.runs; ++r)
-        sample.push_back(outcomes_[c * plan_.runs + r].*value);
-      return stats::mean_interval(sample, plan_.confidence);
+      return outcomes_.interval(c, value, plan_.confidence);
     };
     rows[c].response = interval(&Outcome::response);
     rows[c].slowdown = interval(&Outcome::slowdown);

@@ -7,6 +7,8 @@
 
 #include "sluice/stats/interval.h"
 
+#include "sim/run_outcomes.h"
+#include "sim/stream_plan.h"
 #include "sim/table.h"
 
 namespace sluice::sim {
@@ -22,16 +24,13 @@ inline constexpr Schedule kSchedules[] = {Schedule::Fcfs, Schedule::Ps, Schedule
                                           Schedule::Srpt};
 std::string_view schedule_name(Schedule) noexcept;  // "fcfs", "ps", "shortest_connection_first", "srpt"
 
-struct SchedulingPlan {
-  double mean = 3000;  // of the sizes, bounded Pareto up to `size_max`
-  double size_max = 1e5;
-  std::vector<double> alphas = {1.1, 1.5};
-  std::vector<double> loads = {0.5, 0.8, 0.9, 0.95};
-  double quantum = 300;          // chunk of shortest-connection-first
-  std::uint64_t jobs = 500'000;  // per run, after a tenth more of warm-up
-  std::size_t runs = 10;         // 0: formulas alone; else 2 or more
-  std::uint64_t seed = 1;
-  double confidence = 0.95;
+struct SchedulingPlan : StreamPlan {
+  SchedulingPlan() {
+    loads = {0.5, 0.8, 0.9, 0.95};
+    jobs = 500'000;
+  }
+
+  double quantum = 300;  // chunk of shortest-connection-first
 };
 
 struct SchedulingRow {
@@ -55,7 +54,7 @@ class SchedulingExperiment {
 
   std::size_t run_count() const noexcept { return outcomes_.size(); }
   void run(std::size_t index);
-  std::uint64_t event_count() const noexcept;
+  std::uint64_t event_count() const noexcept { return outcomes_.event_count(); }
   std::vector<SchedulingRow> rows() const;
 
  private:
@@ -66,7 +65,7 @@ class SchedulingExperiment {
 
   SchedulingPlan plan_;
   std::vector<SchedulingRow> cells_;
-  std::vector<Outcome> outcomes_;
+  RunOutcomes<Outcome> outcomes_;
 };
 
 Table scheduling_table(const std::vector<SchedulingRow>&);

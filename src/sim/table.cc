@@ -72,6 +72,11 @@ std::string digits(double value, int significant) {
   return text;
 }
 
+std::string estimate(const std::optional<stats::Interval>& interval) {
+  if (!interval) return "-";
+  return digits(interval->estimate) + " +-" + digits((interval->high - interval->low) / 2, 2);
+}
+
 std::string percent(double ratio) {
   if (std::isnan(ratio)) return "";
   char text[64];

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "sluice/stats/interval.h"
 
 namespace sluice::sim {
 
@@ -21,6 +24,8 @@ class Table {
 // A number with so many significant digits, without an exponent up to three digits more: "0.0705", "416612",
 // "2.793e+08"; "inf"; "" for what is not a number.
 std::string digits(double value, int significant = 4);
+// With half the width of the interval: "12.34 +-0.56"; "-" without one.
+std::string estimate(const std::optional<stats::Interval>& interval);
 // A change in per cent with its sign: "+3.1%".
 std::string percent(double ratio);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "sluice/stats/portable_math.h"
 
@@ -10,12 +9,6 @@
 #include "stats/quadrature.h"
 
 namespace sluice::stats {
-namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
-
 double Law::moment(double j) const noexcept {
   return partial_moment(j, 0, kInfinity);
 }

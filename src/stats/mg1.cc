@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "sluice/stats/portable_math.h"
 
@@ -12,7 +11,6 @@
 namespace sluice::stats {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kPiece = 0.125;  // of ln x
 
 // The sizes that matter, for laws whose support has no end: outside lies less than 1e-15 of the jobs and of

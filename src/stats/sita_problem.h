@@ -1,14 +1,11 @@
 #pragma once
 
-#include <limits>
 #include <optional>
 #include <vector>
 
 #include "sluice/stats/sita.h"
 
 namespace sluice::stats {
-
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // What an interval of sizes adds to the objective of a search for cutoffs.
 struct SizeInterval {

@@ -3,7 +3,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -13,8 +12,6 @@
 
 namespace sluice::stats {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // To the digits of the reference: 5 significant ones.
 #define EXPECT_DIGITS(got, want) EXPECT_NEAR(got, want, 6e-6 * std::fabs(want))

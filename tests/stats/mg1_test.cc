@@ -1,14 +1,11 @@
 #include "sluice/stats/mg1.h"
 
 #include <cmath>
-#include <limits>
 
 #include <gtest/gtest.h>
 
 namespace sluice::stats {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // To 4 significant digits, which the references have.
 #define EXPECT_DIGITS(got, want) EXPECT_NEAR(got, want, 6e-5 * std::fabs(want))

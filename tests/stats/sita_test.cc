@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -14,8 +13,6 @@
 
 namespace sluice::stats {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 #define EXPECT_DIGITS(got, want) EXPECT_NEAR(got, want, 6e-5 * std::fabs(want))
 

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "sluice/rng.h"
 
 namespace sluice::stats {
+
+// Of sizes, and of means that diverge.
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Laws of positive sizes: service demands, times between arrivals. Drawing, moments and cutoffs use
 // portable_math.h and `Rng` alone: bit for bit the same everywhere.
