@@ -2,28 +2,16 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "placer/placer.h"
-#include "telemetry/log.h"
+#include "service/signs_of_life.h"
 
 namespace sluice::placer {
 
-// Whoever asked for signs of life gets two per period, so that one may be late.
 void Placer::begin_service() {
   notifier_.ready(status_line());
-  const auto period = notifier_.watchdog();
-  if (!period) return;
-  std::vector<asio::any_io_executor> loops;
-  for (const auto& worker : workers_)
-    loops.emplace_back(worker->context().get_executor());
-  loop_watch_ = std::make_unique<service::LoopWatch>(
-      control_.get_executor(), std::move(loops), *period / 2, [this] { notifier_.alive(); },
-      [](std::size_t missing) {
-        log::error("threads do not answer; the service manager may end the process", {{"threads", missing}});
-      });
-  tasks_.spawn("loop watch", loop_watch_->run());
+  loop_watch_ = service::signs_of_life(notifier_, control_.get_executor(), service::loops_of(workers_));
+  if (loop_watch_) tasks_.spawn("loop watch", loop_watch_->run());
 }
 
 std::string Placer::status_line() const {

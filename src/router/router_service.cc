@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <asio/experimental/as_tuple.hpp>
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "router/router.h"
+#include "service/signs_of_life.h"
 #include "service/successor.h"
 #include "telemetry/log.h"
 
@@ -28,20 +29,11 @@ std::string cancel_path(const std::string& path) {
 
 }  // namespace
 
-// Whoever asked for signs of life gets two per period, so that one may be late.
 void Router::begin_service() {
   notifier_.ready(status_line());
-  const auto period = notifier_.watchdog();
-  if (!period) return;
-  std::vector<asio::any_io_executor> loops;
-  for (const auto& worker : shared_->workers)
-    loops.emplace_back(worker->context().get_executor());
-  loop_watch_ = std::make_unique<service::LoopWatch>(
-      control_.get_executor(), std::move(loops), *period / 2, [this] { notifier_.alive(); },
-      [](std::size_t missing) {
-        log::error("threads do not answer; the service manager may end the process", {{"threads", missing}});
-      });
-  tasks_.spawn("loop watch", loop_watch_->run());
+  loop_watch_ =
+      service::signs_of_life(notifier_, control_.get_executor(), service::loops_of(shared_->workers));
+  if (loop_watch_) tasks_.spawn("loop watch", loop_watch_->run());
 }
 
 std::string Router::status_line() const {
