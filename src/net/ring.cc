@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "net/doorbell.h"
+#include "net/stream.h"
 
 namespace sluice::net {
 namespace {
@@ -300,6 +301,16 @@ void RingPort::received(std::int32_t result, PooledBuffer buffer) {
   } else if (!receiving_.pending) {
     start(receiving_);
   }
+}
+
+void move_to_ring(Ring& ring, Stream& stream, std::optional<RingPort>& port) {
+  if (stream.tls() == nullptr && stream.park()) port.emplace(ring, stream.native_handle());
+}
+
+void leave_ring(std::optional<RingPort>& port, Stream& stream) {
+  if (!port) return;
+  port.reset();
+  if (!stream.unpark()) stream.close();
 }
 
 }  // namespace sluice::net

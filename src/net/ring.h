@@ -15,6 +15,7 @@
 namespace sluice::net {
 
 class RingPort;
+class Stream;
 
 // An io_uring beside the event loop of one thread, for the sockets that move bytes all day: the kernel
 // receives into buffers that it was given in advance, so a message costs no system call to read, and one call
@@ -97,5 +98,12 @@ class RingPort {
   OnClosed on_closed_;
   std::vector<Received> unasked_;
 };
+
+// Takes a stream's socket off its event loop and onto the ring; nothing may be pending on it. `port` stays
+// empty for TLS, which needs its engine between the socket and the bytes, and where the event loop does not
+// let go.
+void move_to_ring(Ring& ring, Stream& stream, std::optional<RingPort>& port);
+// The way back, after RingPort::close() has completed; where there is none the stream is closed.
+void leave_ring(std::optional<RingPort>& port, Stream& stream);
 
 }  // namespace sluice::net

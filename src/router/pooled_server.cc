@@ -26,14 +26,8 @@ PooledServer::PooledServer(Owner& owner, ServerGroup& group, ServerConnection co
       group_(group),
       connection_(std::move(connection)) {
   settings.on_reports(connection_.parameters->entries());
-  if (parts.ring != nullptr) move_to_ring(*parts.ring);
+  if (parts.ring != nullptr) net::move_to_ring(*parts.ring, connection_.stream, port_);
   if (!port_) buffer_ = parts.buffers.take();
-}
-
-// Not TLS, which needs its engine between the socket and the bytes.
-void PooledServer::move_to_ring(net::Ring& ring) {
-  if (connection_.stream.tls() == nullptr && connection_.stream.park())
-    port_.emplace(ring, connection_.stream.native_handle());
 }
 
 void PooledServer::start() {
@@ -54,6 +48,12 @@ void PooledServer::read_on() {
   ++pending_;
   connection_.stream.async_read_some(buffer_.span(),
                                      [this](std::error_code ec, std::size_t count) { on_read(ec, count); });
+}
+
+bool PooledServer::write_at_once(ByteView bytes) {
+  if (bytes.empty()) return true;
+  const net::IoOutcome sent = try_write(bytes);
+  return sent.status == net::IoStatus::Ok && sent.bytes == bytes.size();
 }
 
 void PooledServer::async_wait_writable(std::function<void(std::error_code)> handler) {
@@ -136,9 +136,7 @@ void PooledServer::step_cleaner() {
   bool clean = want == protocol::ResetMachine::Want::Done;
   if (want == protocol::ResetMachine::Want::Read) {
     const Bytes output = cleaner_->machine.take_output();
-    // A few bytes to a server that owes nothing: where they do not fit at once, something is wrong with it.
-    const net::IoOutcome sent = try_write(output);
-    if (output.empty() || (sent.status == net::IoStatus::Ok && sent.bytes == output.size())) return;
+    if (write_at_once(output)) return;
     clean = false;
   }
   if (clean) after_reset(cleaner_->machine, statements, settings);

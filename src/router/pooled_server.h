@@ -81,6 +81,9 @@ class PooledServer {
   bool in_use() const noexcept { return user_ != nullptr; }
   void read_on();
   net::IoOutcome try_write(ByteView bytes) { return connection_.stream.try_write(bytes); }
+  // A few bytes of ours to a server that owes nothing: where they do not fit at once, false, something is
+  // wrong with it.
+  bool write_at_once(ByteView bytes);
   // Handler of (std::error_code): operation_aborted when it is closed meanwhile.
   void async_wait_writable(std::function<void(std::error_code)> handler);
 
@@ -116,7 +119,6 @@ class PooledServer {
     Clock::time_point give_up_at;
   };
 
-  void move_to_ring(net::Ring& ring);
   void on_read(std::error_code ec, std::size_t count);
   void on_port_closed();
   void on_idle_bytes(ByteView bytes);

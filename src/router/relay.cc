@@ -83,10 +83,9 @@ void Relay::read(Direction& d) {
                          [this, &d](std::error_code ec, std::size_t count) { on_read(d, ec, count); });
 }
 
-// Not TLS, which needs its engine between the socket and the bytes; and nothing may be pending on the socket.
 void Relay::move_to_ring(Direction& d) {
-  if (d.from.tls() != nullptr || d.reads < ring_.after_reads || opposite(d).state == State::Writing) return;
-  if (d.from.park()) d.port.emplace(*ring_.ring, d.from.native_handle());
+  if (d.reads < ring_.after_reads || opposite(d).state == State::Writing) return;
+  net::move_to_ring(*ring_.ring, d.from, d.port);
 }
 
 // What is pending on a port ends when the port is closed, so it counts as no operation of its own.
@@ -300,9 +299,7 @@ void Relay::operation_done() {
   }
   for (Direction* d : {&from_client_, &to_client_}) {
     d->buffer.reset();
-    if (!d->port) continue;
-    d->port.reset();
-    if (!d->from.unpark()) d->from.close();
+    net::leave_ring(d->port, d->from);
   }
   const Completion done = std::move(done_);
   done(end_);

@@ -41,7 +41,8 @@ bool TransactionRelay::may_read() const noexcept {
 
 void TransactionRelay::read() {
   reading_ = Reading::Pending;
-  if (!port_ && ring_.ring != nullptr) move_to_ring();
+  if (!port_ && ring_.ring != nullptr && reads_ >= ring_.after_reads && !writing_client_)
+    net::move_to_ring(*ring_.ring, client_, port_);
   if (port_) return read_from_port();
   if (!buffer_) buffer_ = buffers_.take();
   ++pending_;
@@ -50,12 +51,6 @@ void TransactionRelay::read() {
     if (ending_) return operation_done();
     on_read(ec, count);
   });
-}
-
-// As Relay::move_to_ring().
-void TransactionRelay::move_to_ring() {
-  if (client_.tls() != nullptr || reads_ < ring_.after_reads || writing_client_) return;
-  if (client_.park()) port_.emplace(*ring_.ring, client_.native_handle());
 }
 
 // What is pending on a port ends when the port is closed, so it counts as no operation of its own.

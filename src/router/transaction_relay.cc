@@ -101,10 +101,7 @@ void TransactionRelay::run_hand_over(Clock::time_point now) {
   const HandOver::Want want = hand_over_->step();
   const Bytes output = hand_over_->take_output();
   if (want == HandOver::Want::Read) {
-    if (output.empty()) return;
-    // A few bytes to a server that owes nothing: where they do not fit at once, something is wrong with it.
-    const net::IoOutcome sent = server_->try_write(output);
-    if (sent.status != net::IoStatus::Ok || sent.bytes != output.size()) lose_server_in_hand_over();
+    if (!server_->write_at_once(output)) lose_server_in_hand_over();
     return;
   }
   if (want == HandOver::Want::Failed) {
@@ -437,10 +434,7 @@ void TransactionRelay::finish(RelayEnd end) {
 void TransactionRelay::operation_done() {
   if (pending_ > 0) return;
   buffer_.reset();
-  if (port_) {
-    port_.reset();
-    if (!client_.unpark()) client_.close();
-  }
+  net::leave_ring(port_, client_);
   const Completion done = std::move(done_);
   done(end_);
 }

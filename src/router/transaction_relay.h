@@ -141,7 +141,6 @@ class TransactionRelay final : private ServerUser {
   void on_server_end(std::error_code why) override;
 
   void read();
-  void move_to_ring();
   void read_from_port();
   void on_read(std::error_code ec, std::size_t count);
   void wait_idle();
