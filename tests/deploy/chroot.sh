@@ -26,7 +26,9 @@ chroot_make() {
   if [ ! -x "$chroot_base/usr/bin/dpkg" ]; then
     command -v debootstrap >/dev/null || { echo "needs debootstrap" >&2; exit 77; }
     echo "debootstrap: Debian 12 into $chroot_base"
-    debootstrap --variant=minbase bookworm "$chroot_base" "${SLUICE_DEBIAN_MIRROR:-http://deb.debian.org/debian}" >"$chroot_base.log" 2>&1 \
+    local mirror
+    mirror=${SLUICE_DEBIAN_MIRROR:-$("$chroot_root/tests/debian_archive.sh")}
+    debootstrap --variant=minbase bookworm "$chroot_base" "$mirror" >"$chroot_base.log" 2>&1 \
       || { tail -n 20 "$chroot_base.log" >&2; exit 1; }
   fi
   tree=$(mktemp -d "/tmp/sluice-$1-XXXXXX")

@@ -8,10 +8,10 @@ set -euo pipefail
 
 folder=${1:?usage: build_pgbouncer.sh FOLDER}
 [ -x "$folder/pgbouncer" ] && exit 0
+archive=$("$(dirname "$0")/../../debian_archive.sh")
 mkdir -p "$folder/lists/partial"
 cd "$folder"
-archive=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m1 '/debian/*$')
-key=$(ls /usr/share/keyrings/debian-archive-keyring.gpg)
+key=/usr/share/keyrings/debian-archive-keyring.gpg
 echo "deb-src [signed-by=$key] $archive trixie main" >sources.list
 apt=(apt-get -q -o Dir::Etc::sourcelist="$PWD/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State::Lists="$PWD/lists"
   -o APT::Sandbox::User=root)
