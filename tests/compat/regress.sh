@@ -22,17 +22,7 @@ if [ ! -e /usr/include/postgresql/15/server/postgres.h ]; then
 fi
 
 if [ ! -e "$work/suite/parallel_schedule" ]; then
-  # Lists and cache of our own: the machine's sources stay as they are.
-  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 2>/dev/null | head -n 1)
-  [ -n "$mirror" ] || cannot "apt knows no source of Debian bookworm: run apt-get update, or add one to /etc/apt/sources.list"
-  mkdir -p "$work/apt/lists/partial" "$work/apt/cache/archives/partial" "$work/fetched"
-  keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-  echo "deb-src [signed-by=$keyring] $mirror bookworm main" >"$work/apt/sources.list"
-  options=(-o "Dir::Etc::SourceList=$work/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null -o "Dir::State::Lists=$work/apt/lists"
-    -o "Dir::Cache=$work/apt/cache" -o Acquire::Retries=3 -o APT::Sandbox::User=root)
-  apt-get "${options[@]}" update -qq || cannot "the lists of sources cannot be fetched from $mirror"
-  (cd "$work/fetched" && apt-get "${options[@]}" source -qq --download-only postgresql-15) \
-    || cannot "the source of postgresql-15 cannot be fetched from $mirror"
+  tests/debian_source.sh bookworm postgresql-15 "$work/fetched" || cannot "the source of postgresql-15 cannot be fetched"
   rm -rf "$work/unpacked"
   mkdir -p "$work/unpacked"
   tar -xf "$work"/fetched/postgresql-15_*.orig.tar.* -C "$work/unpacked" --wildcards '*/src/test/regress/*' --strip-components 4
