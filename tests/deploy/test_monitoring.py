@@ -132,5 +132,6 @@ def test_dashboard_and_alerts_show_what_matters(dashboard, rules, table):
     """A metric may be left out on purpose, but these questions have an answer in both."""
     for text in (json.dumps(dashboard), json.dumps(rules)):
         for metric in ("replica_up", "sessions_waiting", "wait_seconds", "sessions_rejected_total", "response_seconds", "replica_lag_seconds",
-                       "server_connection_failures_total", "reloads_total", "placer_host_up", "placer_routes", "placer_profile_age_seconds"):
+                       "server_connection_failures_total", "reloads_total", "sessions_pinned_total", "reads_sent_to_primary_total", "listening_reconnects_total", "budget_refusals_total",
+                       "cancels_total", "cluster_source_up", "replica_timeline", "placer_host_up", "placer_routes", "placer_profile_age_seconds"):
             assert f"sluice_{metric}" in text, metric
