@@ -14,8 +14,9 @@ test_packages=(
   prometheus docker-compose golang-go golang-github-masterminds-sprig-dev python3-kubernetes python3-yaml python3-jsonschema strace systemd
   openssl curl procps iproute2 util-linux prometheus-pgbouncer-exporter tmux haproxy logrotate
 )
-# Node and Java come from more than one vendor; any of them will do.
-compat_commands=(node npm java)
+# Node and Java come from more than one vendor; any of them will do. The dashboard is bundled with Node.
+build_commands=(node npm)
+test_commands=(java)
 compat_packages=(libpostgresql-jdbc-java python3-sqlalchemy python3-django ruby-rails ruby-pg)
 bench_packages=(pgbouncer haproxy nginx-light wrk)
 fuzz_packages=(clang-14 libclang-rt-14-dev)
@@ -37,15 +38,18 @@ for set in "${wanted[@]}"; do
     all) packages+=("${build_packages[@]}" "${test_packages[@]}" "${compat_packages[@]}" "${bench_packages[@]}" "${fuzz_packages[@]}" "${experiment_packages[@]}" "${package_packages[@]}") ;;
     *) sed -n '2,3s/^# *//p' "$0" >&2; exit 2 ;;
   esac
+  commands=()
+  case $set in build | test | all) commands+=("${build_commands[@]}") ;; esac
+  case $set in test | all) commands+=("${test_commands[@]}") ;; esac
+  for command in "${commands[@]}"; do
+    command -v "$command" >/dev/null && continue
+    case $command in
+      node) packages+=(nodejs) ;;
+      npm) packages+=(npm) ;;
+      java) packages+=(default-jdk-headless) ;;
+    esac
+  done
   if [ "$set" = test ] || [ "$set" = all ]; then
-    for command in "${compat_commands[@]}"; do
-      command -v "$command" >/dev/null && continue
-      case $command in
-        node) packages+=(nodejs) ;;
-        npm) packages+=(npm) ;;
-        java) packages+=(default-jdk-headless) ;;
-      esac
-    done
     # `java File.java` needs the compiler, which a bare runtime environment lacks.
     if command -v java >/dev/null && ! java --list-modules 2>/dev/null | grep -q '^jdk.compiler'; then
       packages+=(default-jdk-headless)
