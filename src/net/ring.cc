@@ -5,13 +5,14 @@
 #include <utility>
 
 #include <asio/error.hpp>
-#include <asio/post.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/steady_timer.hpp>
 #include <liburing.h>
 #include <poll.h>
 #include <sys/mman.h>
 
 #include "base/assert.h"
-#include "net/doorbell.h"
+#include "net/event_wait.h"
 #include "net/stream.h"
 
 namespace sluice::net {
@@ -25,36 +26,43 @@ constexpr int kRoundsMax = 8;
 
 }  // namespace
 
-struct Ring::Impl {
-  Impl(asio::io_context& loop, BufferPool& pool) : io(loop), buffers(pool) {}
+struct Ring::Impl final : EventWait {
+  Impl(asio::io_context& io, BufferPool& pool) : running(io.get_executor()), buffers(pool) {
+    const asio::steady_timer has_reactor(
+        io);  // a loop without any timer or socket would not wait in its reactor
+  }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl();
 
+  // Waits for the ring, and for the event loop by way of it.
+  int wait(int epoll, epoll_event* events, int room, int timeout_ms) override;
+
   std::error_code set_up();
   void provide(unsigned slot);
   io_uring_sqe& request();
+  void block(int epoll, int timeout_ms);
   // Collects what came and hands in what was asked for, until nothing is left of either.
   void run();
   bool due() const;
-  void run_soon();
   void complete(const io_uring_cqe& completion);
 
-  asio::io_context& io;
+  asio::executor_work_guard<asio::io_context::executor_type>
+      running;  // the loop is not out of work while there is a ring
   BufferPool& buffers;
-  std::unique_ptr<Doorbell> doorbell;  // rung by the kernel when something came
   io_uring ring{};
   bool ring_made = false;
   io_uring_buf_ring* provided = nullptr;
   std::array<PooledBuffer, kBuffers> slots;
-  bool running = false;
-  bool run_posted = false;
+  int loop = -1;                 // the epoll descriptor of the event loop, once it has waited here
+  bool loop_watched = false;     // the kernel is to say when that has events
   std::vector<RingPort*> turns;  // ports to be called, see RingPort::call_soon
   std::size_t ports = 0;
 };
 
 Ring::Impl::~Impl() {
   SLUICE_ASSERT(ports == 0);
+  if (event_wait_of_this_thread() == this) event_wait_of_this_thread() = nullptr;
   if (!ring_made) return;
   io_uring_queue_exit(&ring);
   if (provided != nullptr) ::munmap(provided, kBuffers * sizeof(io_uring_buf));
@@ -84,12 +92,8 @@ std::error_code Ring::Impl::set_up() {
   io_uring_buf_ring_init(provided);
   for (unsigned slot = 0; slot < kBuffers; ++slot)
     provide(slot);
-  std::error_code why;
-  doorbell = Doorbell::open(
-      io, [this] { run(); }, why);
-  if (why) return why;
-  if (const int failed = io_uring_register_eventfd(&ring, doorbell->fd()); failed < 0)
-    return {-failed, std::system_category()};
+  SLUICE_ASSERT(event_wait_of_this_thread() == nullptr);
+  event_wait_of_this_thread() = this;
   return {};
 }
 
@@ -108,27 +112,41 @@ io_uring_sqe& Ring::Impl::request() {
     entry = io_uring_get_sqe(&ring);
   }
   SLUICE_ASSERT(entry != nullptr);
-  run_soon();
   return *entry;
 }
 
-void Ring::Impl::run_soon() {
-  if (running || std::exchange(run_posted, true)) return;
-  asio::post(io, [this] {
-    run_posted = false;
-    run();
-  });
+int Ring::Impl::wait(int epoll, epoll_event* events, int room, int timeout_ms) {
+  if (loop < 0) loop = epoll;
+  if (loop != epoll) return ::epoll_wait(epoll, events, room, timeout_ms);  // another loop on the same thread
+  if (timeout_ms != 0 && turns.empty()) block(epoll, timeout_ms);
+  run();
+  return loop_watched ? 0 : ::epoll_wait(epoll, events, room, 0);
+}
+
+// One call hands in what was asked for, waits, and receives what came.
+void Ring::Impl::block(int epoll, int timeout_ms) {
+  if (!loop_watched) {
+    io_uring_sqe& entry = request();
+    io_uring_prep_poll_add(&entry, epoll, POLLIN);
+    io_uring_sqe_set_data(&entry, &loop_watched);
+    loop_watched = true;
+  }
+  if (timeout_ms < 0) {
+    io_uring_submit_and_wait(&ring, 1);
+    return;
+  }
+  __kernel_timespec limit{timeout_ms / 1000, timeout_ms % 1000 * 1'000'000};
+  io_uring_cqe* completion = nullptr;
+  io_uring_submit_and_wait_timeout(&ring, &completion, 1, &limit, nullptr);
 }
 
 bool Ring::Impl::due() const {
   constexpr unsigned kKernelHasMore = IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW;
-  return io_uring_sq_ready(&ring) > 0 || io_uring_cq_ready(&ring) > 0 || !turns.empty() ||
+  return io_uring_cq_ready(&ring) > 0 || !turns.empty() ||
          (IO_URING_READ_ONCE(*ring.sq.kflags) & kKernelHasMore) != 0;
 }
 
 void Ring::Impl::run() {
-  running = true;
-  io_uring_cq_eventfd_toggle(&ring, false);  // or what is collected here would ring too
   bool more = true;
   for (int round = 0; more && round < kRoundsMax; ++round) {
     if (io_uring_sq_ready(&ring) > 0) io_uring_submit(&ring);
@@ -145,10 +163,6 @@ void Ring::Impl::run() {
       port->turn();
     more = due();
   }
-  running = false;
-  io_uring_cq_eventfd_toggle(&ring, true);
-  io_uring_smp_mb();
-  if (due()) run_soon();
 }
 
 void Ring::Impl::complete(const io_uring_cqe& completion) {
@@ -159,8 +173,13 @@ void Ring::Impl::complete(const io_uring_cqe& completion) {
     buffer = std::move(slots[slot]);
     provide(slot);
   }
-  auto* operation = static_cast<RingPort::Operation*>(io_uring_cqe_get_data(&completion));
-  if (operation == nullptr) return;  // a cancellation's own answer
+  void* const what = io_uring_cqe_get_data(&completion);
+  if (what == nullptr) return;  // a cancellation's own answer
+  if (what == &loop_watched) {
+    loop_watched = false;
+    return;
+  }
+  auto* const operation = static_cast<RingPort::Operation*>(what);
   operation->port->completed(*operation, completion.res, (completion.flags & IORING_CQE_F_MORE) != 0,
                              std::move(buffer));
 }
@@ -243,7 +262,6 @@ void RingPort::cancel(Operation& operation) {
 void RingPort::call_soon() {
   if (std::exchange(turn_due_, true)) return;
   ring_.turns.push_back(this);
-  ring_.run_soon();
 }
 
 void RingPort::turn() {

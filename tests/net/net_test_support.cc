@@ -26,6 +26,13 @@ void run_all(asio::io_context& io, std::vector<asio::awaitable<void>> tasks) {
   ASSERT_EQ(left, 0u) << "tasks hang, or have nothing left to wait for";
 }
 
+void run_until(asio::io_context& io, const std::function<bool()>& done) {
+  io.restart();
+  const auto give_up_at = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!done() && std::chrono::steady_clock::now() < give_up_at)
+    io.run_one_for(std::chrono::milliseconds(5));
+}
+
 std::pair<Stream, Stream> unix_pair(asio::any_io_executor executor) {
   int fds[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) std::abort();

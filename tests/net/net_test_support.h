@@ -29,6 +29,10 @@ void run(asio::io_context& io, Tasks... tasks) {
   run_all(io, std::move(all));
 }
 
+// Runs the loop until it is so, or for a minute. What a ring brings is handled within the loop's wait, where
+// it ends no run_one().
+void run_until(asio::io_context& io, const std::function<bool()>& done);
+
 // Looks each millisecond whether it is so.
 template <class Condition>
 asio::awaitable<void> until(Condition condition) {

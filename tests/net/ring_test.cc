@@ -1,12 +1,20 @@
 #include "net/ring.h"
 
+#include <functional>
 #include <memory>
+#include <string>
+#include <thread>
 #include <vector>
 
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "tests/net/net_test_support.h"
 
 namespace sluice::net {
 namespace {
@@ -31,13 +39,7 @@ class OnARing : public testing::Test {
     ring = Ring::open(io, buffers, why);
     if (!ring) GTEST_SKIP() << "no io_uring here: " << why.message();
   }
-  template <class Until>
-  void run_until(Until until) {
-    io.restart();
-    const auto give_up_at = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (!until() && io.run_one_until(give_up_at) > 0) {
-    }
-  }
+  void run_until(const std::function<bool()>& done) { test::run_until(io, done); }
 
   asio::io_context io{1};
   BufferPool buffers;
@@ -101,6 +103,79 @@ TEST_F(OnARing, APortIsClosedOnlyWhenTheKernelHasLetGo) {
   trigger->close([&] { trigger_closed = true; });
   run_until([&] { return trigger_closed; });
   EXPECT_TRUE(trigger_closed);
+}
+
+// The thread waits on the ring: all that wakes an event loop has to wake it there.
+TEST_F(OnARing, ALoopThatWaitsIsWokenByTimersPostsAndSockets) {
+  Sockets silent;
+  RingPort port(*ring, silent.ends[0]);
+  port.receive([](std::error_code, PooledBuffer, std::size_t) { FAIL(); });
+  Sockets other;
+  asio::posix::stream_descriptor on_the_loop(io, ::dup(other.ends[0]));
+  std::vector<std::string> told;
+  asio::steady_timer timer(io, std::chrono::milliseconds(20));
+  timer.async_wait([&](std::error_code) { told.emplace_back("timer"); });
+  run_until([&] { return told.size() == 1; });
+
+  std::thread poster([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    asio::post(io, [&] { told.emplace_back("post"); });
+  });
+  io.restart();
+  while (told.size() < 2)
+    io.run_one();
+  poster.join();
+
+  on_the_loop.async_wait(asio::posix::descriptor_base::wait_read,
+                         [&](std::error_code) { told.emplace_back("socket"); });
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(::write(other.ends[1], "x", 1), 1);
+  });
+  while (told.size() < 3)
+    io.run_one();
+  writer.join();
+  EXPECT_EQ(told, (std::vector<std::string>{"timer", "post", "socket"}));
+
+  bool closed = false;
+  port.close([&] { closed = true; });
+  run_until([&] { return closed; });
+}
+
+TEST_F(OnARing, WhatAHandlerPostsIsRunAndStoppingEndsTheWait) {
+  Sockets sockets;
+  RingPort port(*ring, sockets.ends[0]);
+  bool posted = false;
+  port.receive([&](std::error_code, PooledBuffer, std::size_t) {
+    asio::post(io, [&] {
+      posted = true;
+      io.stop();
+    });
+  });
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(::write(sockets.ends[1], "x", 1), 1);
+  });
+  io.run();
+  writer.join();
+  EXPECT_TRUE(posted);
+  bool closed = false;
+  port.close([&] { closed = true; });
+  run_until([&] { return closed; });
+}
+
+TEST_F(OnARing, AnotherLoopOnTheThreadWaitsForItself) {
+  run_until([&] { return true; });
+  bool first = false;
+  asio::steady_timer here(io, std::chrono::milliseconds(1));
+  here.async_wait([&](std::error_code) { first = true; });
+  run_until([&] { return first; });
+  asio::io_context inner{1};
+  bool second = false;
+  asio::steady_timer there(inner, std::chrono::milliseconds(1));
+  there.async_wait([&](std::error_code) { second = true; });
+  inner.run();
+  EXPECT_TRUE(second);
 }
 
 }  // namespace
