@@ -1,5 +1,6 @@
 #include "net/ring.h"
 
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -32,6 +33,20 @@ struct Sockets {
   int ends[2];
 };
 
+// The thread that made it, seen from another.
+class LoopThread {
+ public:
+  void await_sleep() const {
+    for (char state = 'R'; state != 'S'; std::this_thread::yield()) {
+      std::string name;
+      std::ifstream(path_) >> name >> name >> state;  // proc(5): number, (name), state
+    }
+  }
+
+ private:
+  const std::string path_ = "/proc/self/task/" + std::to_string(::gettid()) + "/stat";
+};
+
 class OnARing : public testing::Test {
  protected:
   void SetUp() override {
@@ -41,6 +56,7 @@ class OnARing : public testing::Test {
   }
   void run_until(const std::function<bool()>& done) { test::run_until(io, done); }
 
+  const LoopThread loop_thread;
   asio::io_context io{1};
   BufferPool buffers;
   std::unique_ptr<Ring> ring;
@@ -118,7 +134,7 @@ TEST_F(OnARing, ALoopThatWaitsIsWokenByTimersPostsAndSockets) {
   run_until([&] { return told.size() == 1; });
 
   std::thread poster([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    loop_thread.await_sleep();
     asio::post(io, [&] { told.emplace_back("post"); });
   });
   io.restart();
@@ -129,7 +145,7 @@ TEST_F(OnARing, ALoopThatWaitsIsWokenByTimersPostsAndSockets) {
   on_the_loop.async_wait(asio::posix::descriptor_base::wait_read,
                          [&](std::error_code) { told.emplace_back("socket"); });
   std::thread writer([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    loop_thread.await_sleep();
     EXPECT_EQ(::write(other.ends[1], "x", 1), 1);
   });
   while (told.size() < 3)
@@ -153,7 +169,7 @@ TEST_F(OnARing, WhatAHandlerPostsIsRunAndStoppingEndsTheWait) {
     });
   });
   std::thread writer([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    loop_thread.await_sleep();
     EXPECT_EQ(::write(sockets.ends[1], "x", 1), 1);
   });
   io.run();
