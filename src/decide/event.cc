@@ -15,7 +15,7 @@ using policy::kParameterMax;
 
 policy::ClassParams read_class(const json& value, const std::string& where, std::string& problem) {
   Fields fields(value, where, problem);
-  fields.allow_only({"name", "saturation", "return_ratio", "floor", "target"});
+  fields.allow_only({"name", "saturation", "return_ratio", "floor", "target", "weight"});
   policy::ClassParams params;
   params.name = fields.text("name");
   params.saturation = fields.integer("saturation", 1, kParameterMax);
@@ -26,7 +26,26 @@ policy::ClassParams read_class(const json& value, const std::string& where, std:
     fields.fail("'return_ratio' must be a decimal string from \"0\" to \"1\" with at most 9 decimals");
   params.floor = fields.integer("floor", 0, kParameterMax);
   params.target = fields.integer("target", 0, kParameterMax);
+  if (fields.has("weight")) params.weight = fields.weight("weight");
   return params;
+}
+
+policy::ReplicaConfig read_replica(const json& value, const std::string& where, std::string& problem) {
+  policy::ReplicaConfig replica;
+  if (value.is_string()) {
+    replica.name = value.get<std::string>();
+    return replica;
+  }
+  if (!value.is_object()) {
+    if (problem.empty()) problem = where + "must be a name or an object";
+    return replica;
+  }
+  Fields fields(value, where, problem);
+  fields.allow_only({"name", "weight", "max_active"});
+  replica.name = fields.text("name");
+  if (fields.has("weight")) replica.weight = fields.integer("weight", 1, policy::kWeightMax);
+  if (fields.has("max_active")) replica.max_active = fields.integer("max_active", 0, kParameterMax);
+  return replica;
 }
 
 // "pools": {"premium": ["r0"], ...}. That the pools exist is checked with the whole configuration.
@@ -81,14 +100,13 @@ ConfigEvent read_config(Fields& fields, std::string& problem) {
     config.policy = *kind;
   else
     fields.fail("unknown policy " + in_json_quotes(name) +
-                "; known are plb, round_robin, least_loaded, dedicated, random_two_choices");
+                "; known are plb, round_robin, least_loaded, dedicated, random_two_choices, proportional");
   std::size_t index = 0;
   for (const json& c : fields.array("classes"))
     config.classes.push_back(read_class(c, "classes[" + std::to_string(index++) + "]: ", problem));
-  for (const json& r : fields.array("replicas")) {
-    if (!r.is_string()) fields.fail("'replicas' must be an array of names");
-    config.replicas.push_back({r.is_string() ? r.get<std::string>() : "", std::nullopt});
-  }
+  index = 0;
+  for (const json& r : fields.array("replicas"))
+    config.replicas.push_back(read_replica(r, "replicas[" + std::to_string(index++) + "]: ", problem));
   if (config.replicas.empty()) fields.fail("there is no replica");
   config.seed = fields.unsigned_integer("seed", 1);
   read_pools(fields, config);

@@ -113,6 +113,19 @@ std::optional<double> Fields::maybe_amount(const char* name) {
   return std::nullopt;
 }
 
+Weight Fields::weight(const char* name) {
+  const json* found = require(name);
+  if (found == nullptr) return {};
+  // A number's shortest text is the one that was meant: 1.1 is 1.1 and not the double beside it.
+  const std::string text = found->is_string() ? found->get<std::string>() : found->dump();
+  const bool fits = found->is_string() || found->is_number();
+  if (const auto weight =
+          fits ? Weight::parse(text.ends_with(".0") ? text.substr(0, text.size() - 2) : text) : std::nullopt)
+    return *weight;
+  fail(in_quotes(name) + " must be a decimal from 0.001 to 1000 with at most three digits after the point");
+  return {};
+}
+
 const json& Fields::array(const char* name) {
   const json* found = require(name);
   if (found == nullptr) return kEmptyArray;

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sluice/weight.h"
+
 namespace sluice::decide {
 
 // Reads the members of one JSON object and keeps the first thing wrong with them. After a problem the getters
@@ -25,6 +27,7 @@ class Fields {
   std::int64_t integer(const char* name, std::int64_t min, std::int64_t max);  // required
   std::uint64_t unsigned_integer(const char* name, std::uint64_t otherwise);   // optional, whole 64 bits
   std::optional<double> maybe_amount(const char* name);                        // not negative
+  Weight weight(const char* name);                                             // a number or a decimal string
   const nlohmann::json& array(const char* name);                               // required
   const nlohmann::json& maybe_object(const char* name);                        // {} if it is not there
 

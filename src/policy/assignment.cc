@@ -51,6 +51,10 @@ void Assignment::set_draining(ReplicaId r, bool draining) {
   pools_.set_draining(r, draining);
 }
 
+void Assignment::set_class_weight(ClassId c, Weight weight) {
+  pools_.set_class_weight(c, weight);
+}
+
 void Assignment::reconfigure(const PoolConfig& config) {
   pools_.reconfigure(config);
   if (config.policy != policy_->kind()) policy_ = make_policy(config.policy);

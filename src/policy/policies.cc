@@ -1,6 +1,7 @@
 #include "base/assert.h"
 #include "policy/baselines.h"
 #include "policy/plb.h"
+#include "policy/proportional.h"
 #include "policy/random_two_choices.h"
 
 namespace sluice::policy {
@@ -17,6 +18,8 @@ std::unique_ptr<AssignmentPolicy> make_policy(PolicyKind kind) {
       return std::make_unique<Dedicated>();
     case PolicyKind::RandomTwoChoices:
       return std::make_unique<RandomTwoChoices>();
+    case PolicyKind::Proportional:
+      return std::make_unique<Proportional>();
   }
   SLUICE_ASSERT(false);  // every kind returned above
   return nullptr;

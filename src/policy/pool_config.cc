@@ -7,12 +7,13 @@
 namespace sluice::policy {
 namespace {
 
-constexpr std::array<std::pair<PolicyKind, std::string_view>, 5> kPolicyNames = {{
+constexpr std::array<std::pair<PolicyKind, std::string_view>, 6> kPolicyNames = {{
     {PolicyKind::Plb, "plb"},
     {PolicyKind::RoundRobin, "round_robin"},
     {PolicyKind::LeastLoaded, "least_loaded"},
     {PolicyKind::Dedicated, "dedicated"},
     {PolicyKind::RandomTwoChoices, "random_two_choices"},
+    {PolicyKind::Proportional, "proportional"},
 }};
 
 std::string outside(std::string_view what, std::int64_t value, std::int64_t min) {

@@ -89,7 +89,7 @@ TEST(DecideBadInput, NamesWhatIsWrongWithAConfiguration) {
   const std::string good = class_with("1", "\"0.5\"", "0");
   EXPECT_EQ(error_of(config_with(good, "")), "there is no replica");
   EXPECT_EQ(error_of(config_with("", "\"r0\"")), "there is no class");
-  EXPECT_EQ(error_of(config_with(good, "7")), "'replicas' must be an array of names");
+  EXPECT_EQ(error_of(config_with(good, "7")), "replicas[0]: must be a name or an object");
   EXPECT_EQ(error_of(config_with(good, R"("r0","r0")")), "replica 'r0' is there twice");
   EXPECT_EQ(error_of(config_with(good + "," + good, R"("r0")")), "class 'a' is there twice");
   EXPECT_EQ(error_of(config_with(class_with("0", "\"0.5\"", "0"), R"("r0")")),
@@ -110,9 +110,9 @@ TEST(DecideBadInput, NamesWhatIsWrongWithAConfiguration) {
             "pools: \"mixed\": replica \"r0\" is already in a pool");
   EXPECT_EQ(error_of(config_with(good, R"("r0")", R"(,"seed":-1)")),
             "'seed' must be a whole number in 0..18446744073709551615");
-  EXPECT_EQ(
-      error_of(R"({"op":"config","policy":"best","classes":[],"replicas":[]})"),
-      "unknown policy \"best\"; known are plb, round_robin, least_loaded, dedicated, random_two_choices");
+  EXPECT_EQ(error_of(R"({"op":"config","policy":"best","classes":[],"replicas":[]})"),
+            "unknown policy \"best\"; known are plb, round_robin, least_loaded, dedicated, "
+            "random_two_choices, proportional");
 }
 
 TEST(DecideBadInput, SurvivesHostileLines) {

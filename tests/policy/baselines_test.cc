@@ -100,7 +100,7 @@ TEST(RandomTwoChoices, TakesTheOnlyCandidate) {
 
 TEST(EveryPolicy, RefusesWithoutALiveReplicaAndCountsNothing) {
   for (const auto kind : {PolicyKind::Plb, PolicyKind::RoundRobin, PolicyKind::LeastLoaded,
-                          PolicyKind::Dedicated, PolicyKind::RandomTwoChoices}) {
+                          PolicyKind::Dedicated, PolicyKind::RandomTwoChoices, PolicyKind::Proportional}) {
     Assignment a(five_replicas(kind));
     for (std::uint32_t r = 0; r < 5; ++r)
       a.set_up(ReplicaId(r), false);

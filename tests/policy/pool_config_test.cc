@@ -48,7 +48,7 @@ TEST(PoolConfig, NamesWhatIsWrong) {
 
 TEST(PolicyKind, IsReadByTheNameItPrints) {
   for (const auto kind : {PolicyKind::Plb, PolicyKind::RoundRobin, PolicyKind::LeastLoaded,
-                          PolicyKind::Dedicated, PolicyKind::RandomTwoChoices})
+                          PolicyKind::Dedicated, PolicyKind::RandomTwoChoices, PolicyKind::Proportional})
     EXPECT_EQ(parse_policy(policy_name(kind)), kind);
   EXPECT_EQ(parse_policy("PLB"), std::nullopt);
 }

@@ -19,8 +19,9 @@ void play_all(const QueueHistoryKind& kind, std::uint64_t count) {
   }
 }
 
-constexpr PolicyKind kPolicies[] = {PolicyKind::Plb, PolicyKind::RoundRobin, PolicyKind::LeastLoaded,
-                                    PolicyKind::Dedicated, PolicyKind::RandomTwoChoices};
+constexpr PolicyKind kPolicies[] = {
+    PolicyKind::Plb,       PolicyKind::RoundRobin,       PolicyKind::LeastLoaded,
+    PolicyKind::Dedicated, PolicyKind::RandomTwoChoices, PolicyKind::Proportional};
 
 TEST(QueueHistories, AgreeWithAListThatIsSortedAndAskedInFull) {
   for (const PolicyKind policy : kPolicies)

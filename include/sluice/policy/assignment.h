@@ -71,6 +71,8 @@ class Assignment {
 
   void set_up(ReplicaId, bool up);
   void set_draining(ReplicaId, bool draining);
+  // Until the next reload, which brings its own. For PolicyKind::Proportional.
+  void set_class_weight(ClassId, Weight);
 
   // A reload: see Pools::reconfigure. Open sessions stay counted; the same policy keeps its cursors, another
   // starts afresh; the rng starts again when the seed changes. problem_of(config) must be nullopt.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sluice/ratio.h"
+#include "sluice/weight.h"
 
 namespace sluice::policy {
 
@@ -19,6 +20,7 @@ struct ClassParams {
   Ratio return_ratio;       // alpha_c; a borrowed replica goes back below floor(alpha_c * theta_c) sessions
   std::int64_t floor = 0;   // kappa_c, live replicas the class keeps when a higher class borrows
   std::int64_t target = 0;  // K_c, size its pool starts with and is refilled to
+  Weight weight = {};       // w_c of PolicyKind::Proportional
 
   std::int64_t watermark() const noexcept { return return_ratio.floor_of(saturation); }  // tau_c
 };
@@ -30,7 +32,7 @@ struct ReplicaConfig {
   std::int64_t max_active = 0;  // sessions, or transactions in progress, at a time; 0: no limit
 };
 
-enum class PolicyKind { Plb, RoundRobin, LeastLoaded, Dedicated, RandomTwoChoices };
+enum class PolicyKind { Plb, RoundRobin, LeastLoaded, Dedicated, RandomTwoChoices, Proportional };
 std::string_view policy_name(PolicyKind) noexcept;  // "plb", "round_robin", ...
 std::optional<PolicyKind> parse_policy(std::string_view name) noexcept;
 

@@ -58,6 +58,7 @@ class Pools {
   std::string_view pool_name(PoolId) const noexcept;
   const ClassParams& params(ClassId c) const noexcept { return classes_[index(c)]; }
   std::int64_t watermark(ClassId c) const noexcept { return watermarks_[index(c)]; }
+  Weight class_weight(ClassId c) const noexcept { return classes_[index(c)].weight; }
   ReplicaOrder order() const noexcept { return order_; }
   std::int64_t nearest_slack() const noexcept { return nearest_slack_; }
 
@@ -89,6 +90,7 @@ class Pools {
   void remove_session(ReplicaId, ClassId);
   void set_load(ReplicaId, ClassId, std::int64_t load);  // 0 <= load <= kParameterMax
   void set_role(ReplicaId, PoolId, bool borrowed);       // outside of any decision
+  void set_class_weight(ClassId c, Weight weight) { classes_[index(c)].weight = weight; }
   void set_up(ReplicaId r, bool up) { at(r).up = up; }
   void set_draining(ReplicaId r, bool draining) { at(r).draining = draining; }
 

@@ -133,6 +133,7 @@ BENCHMARK_CAPTURE(churn, round_robin, PolicyKind::RoundRobin) SLUICE_SIZES;
 BENCHMARK_CAPTURE(churn, least_loaded, PolicyKind::LeastLoaded) SLUICE_SIZES;
 BENCHMARK_CAPTURE(churn, dedicated, PolicyKind::Dedicated) SLUICE_SIZES;
 BENCHMARK_CAPTURE(churn, random_two_choices, PolicyKind::RandomTwoChoices) SLUICE_SIZES;
+BENCHMARK_CAPTURE(churn, proportional, PolicyKind::Proportional) SLUICE_SIZES;
 
 }  // namespace
 }  // namespace sluice::policy
