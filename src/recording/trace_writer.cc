@@ -1,0 +1,68 @@
+#include "recording/trace_writer.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace sluice::recording {
+namespace {
+
+// The longest records: a configuration, and queries of ten bytes twice.
+constexpr std::size_t kRecordBytesMax = std::max(kConfigurationBytesMax, kQueriesMax * 20) + 64;
+static_assert(kRecordBytesMax < kBlockRawBytesMax / 2);
+
+}  // namespace
+
+TraceWriter::TraceWriter(const Settings& settings) : settings_(settings), encoder_(records_, Offset(0)) {
+  SLUICE_ASSERT(settings.block_bytes >= 1 && settings.block_bytes <= kBlockRawBytesMax - kRecordBytesMax);
+}
+
+void TraceWriter::begin_file(std::int64_t began_us) {
+  for (auto& names : names_)
+    names.clear();
+  records_.clear();
+  ready_.clear();
+  append_file_header(ready_, {kVersion, began_us});
+  file_bytes_ = ready_.size();
+}
+
+NameId TraceWriter::name(NameKind kind, std::string_view text) {
+  auto& names = names_[static_cast<std::size_t>(kind)];
+  const std::string key(text.substr(0, kNameBytesMax));
+  if (const auto found = names.find(key); found != names.end()) return found->second;
+  if (names.size() > kNameIdMax) return kNameIdMax;
+  const auto id = static_cast<NameId>(names.size());
+  names.emplace(key, id);
+  add(Name{kind, id, key});
+  return id;
+}
+
+namespace {
+
+Offset moment_of(const Record& record) {
+  if (const auto* admission = std::get_if<Admission>(&record)) return admission->at;
+  if (const auto* end = std::get_if<End>(&record)) return end->at;
+  if (const auto* configuration = std::get_if<Configuration>(&record)) return configuration->at;
+  return Offset(0);
+}
+
+}  // namespace
+
+void TraceWriter::add(const Record& record) {
+  if (records_.empty()) {
+    base_ = std::clamp(moment_of(record), Offset(0), Offset(kSpanMax));
+    encoder_.start(base_);
+  }
+  encoder_.put(record);
+  if (records_.size() >= settings_.block_bytes) flush();
+}
+
+void TraceWriter::flush() {
+  if (records_.empty()) return;
+  const std::size_t before = ready_.size();
+  append_block(ready_, records_, base_);
+  file_bytes_ += ready_.size() - before;
+  records_.clear();
+}
+
+}  // namespace sluice::recording
