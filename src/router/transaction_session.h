@@ -96,6 +96,13 @@ class TransactionSession final : private TransactionRelay::Host,
   // transaction_target.cc
   bool wants_position() const override;
   void position_known(std::uint64_t position) override;
+  // What the client's settings say of where its transactions go.
+  struct SettingsSay {
+    pooling::SettingSetPtr settings;
+    Servers where = Servers::Replicas;
+    bool read_only = false;
+  };
+  const SettingsSay& settings_say();
   Servers route(ByteView first);
   Servers among_fresh_replicas();
   bool is_behind(policy::ReplicaId replica) const;
@@ -133,6 +140,7 @@ class TransactionSession final : private TransactionRelay::Host,
   const BudgetMatch& budgets_;
   const Servers home_;  // where its transactions go that do not say
   const Routing routing_;
+  SettingsSay say_;
   Servers servers_;               // where the present one goes
   bool writes_ = false;           // it may write
   std::uint64_t written_to_ = 0;  // WAL that a replica has to have replayed; all ones: not known

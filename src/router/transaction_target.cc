@@ -15,17 +15,27 @@ constexpr std::uint64_t kUnknownPosition = std::numeric_limits<std::uint64_t>::m
 
 }  // namespace
 
+// Looked up when they have changed.
+const TransactionSession::SettingsSay& TransactionSession::settings_say() {
+  const pooling::SettingSetPtr& wanted = settings_.wanted();
+  if (say_.settings == wanted) return say_;
+  say_ = {wanted, home_, false};
+  if (const std::string* const set = pooling::value_of(*wanted, "sluice.target"))
+    if (const auto primary = means_primary(*set))
+      say_.where = *primary ? Servers::Primary : Servers::Replicas;
+  if (const std::string* const set = pooling::value_of(*wanted, "default_transaction_read_only"))
+    say_.read_only = *set == "on";
+  return say_;
+}
+
 Servers TransactionSession::route(ByteView first) {
   const pooling::Target said = translator_.target_of(first);
-  Servers where = home_;
-  if (const std::string* const set = pooling::value_of(*settings_.wanted(), "sluice.target"))
-    if (const auto primary = means_primary(*set)) where = *primary ? Servers::Primary : Servers::Replicas;
+  const SettingsSay& settings = settings_say();
+  Servers where = settings.where;
   if (said == pooling::Target::Primary) where = Servers::Primary;
   if (said == pooling::Target::Replica) where = Servers::Replicas;
-  const std::string* const by_default =
-      pooling::value_of(*settings_.wanted(), "default_transaction_read_only");
-  const bool read_only = said == pooling::Target::ReadOnly ||
-                         (said == pooling::Target::Unsaid && by_default != nullptr && *by_default == "on");
+  const bool read_only =
+      said == pooling::Target::ReadOnly || (said == pooling::Target::Unsaid && settings.read_only);
   if (read_only && where == Servers::Primary && routing_.read_only == config::ReadOnly::Replicas) {
     if (worker_.shared().admission.any_live())
       where = Servers::Replicas;
