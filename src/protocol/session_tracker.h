@@ -111,6 +111,9 @@ class SessionTracker {
   // Both directions between two messages: a message of ours may be put into the stream to the client.
   bool backend_at_boundary() const noexcept { return backend_.at_boundary(); }
   bool frontend_at_boundary() const noexcept { return frontend_.at_boundary(); }
+  // What the server owes it gives without another word of the client's: no batch lacks its Sync, no message
+  // its end.
+  bool ends_by_itself() const noexcept { return batch_ == Batch::Closed && frontend_.at_boundary(); }
   // Stop reading the client until the server has answered.
   bool full() const noexcept { return outstanding_.run_count() >= kOutstandingRunsMax; }
 

@@ -18,6 +18,7 @@
 #include "pooling/settings.h"
 #include "protocol/frame_decoder.h"
 #include "protocol/reset_machine.h"
+#include "router/admission.h"
 #include "router/server_connection.h"
 
 namespace sluice::router {
@@ -81,6 +82,8 @@ class PooledServer {
   bool in_use() const noexcept { return user_ != nullptr; }
   void read_on();
   net::IoOutcome try_write(ByteView bytes) { return connection_.stream.try_write(bytes); }
+  // It is told that no more will come; what it says is still read.
+  void shutdown_send() noexcept { connection_.stream.shutdown_send(); }
   // A few bytes of ours to a server that owes nothing: where they do not fit at once, false, something is
   // wrong with it.
   bool write_at_once(ByteView bytes);
@@ -110,6 +113,7 @@ class PooledServer {
   Clock::time_point idle_since{};
   std::uint64_t last_session = 0;  // that used it
   bool discard_first = false;      // before a client has it
+  std::optional<Granted> slot;     // of who left it at work: until it is clean, or closed
   pooling::ServerStatements statements;
   pooling::ServerSettings settings;
 

@@ -287,11 +287,11 @@ void Session::enforce_time_limits(Clock::time_point now) {
                 telemetry::CloseReason::WriteStallTimeout);
   if (const auto since = tracker_->work_since(); since && passed(*since, options.query_timeout))
     return stop(fatal("57014", "query_timeout"), telemetry::CloseReason::QueryTimeout);
-  if (const auto since = tracker_->transaction_since(); since && passed(*since, options.transaction_timeout))
+  if (const auto since = transaction_since(); since && passed(*since, options.transaction_timeout))
     return stop(fatal("25P04", "terminating connection due to transaction timeout"),
                 telemetry::CloseReason::TransactionTimeout);
   if (tracker_->owes_answer() || (transactions_ && transactions_->relay()->waiting_since())) return;
-  if (tracker_->transaction_status() == 'I') {
+  if (!transaction_since()) {
     if (passed(began_at_, options.session_lifetime))
       return stop(fatal("57P05", "terminating connection due to session_lifetime"),
                   telemetry::CloseReason::Lifetime);
@@ -302,6 +302,12 @@ void Session::enforce_time_limits(Clock::time_point now) {
     stop(fatal("25P03", "terminating connection due to idle transaction timeout"),
          telemetry::CloseReason::IdleTransactionTimeout);
   }
+}
+
+// Half a message that keeps a server which others could use counts as a transaction.
+std::optional<Session::Clock::time_point> Session::transaction_since() const noexcept {
+  const auto since = tracker_->transaction_since();
+  return since || !transactions_ ? since : transactions_->held_since();
 }
 
 Session::Clock::time_point Session::last_activity() const noexcept {

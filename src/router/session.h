@@ -125,6 +125,7 @@ class Session final : private TransactionSession::Owner {
 
   asio::awaitable<RelayEnd> relay(Bytes unread);
   Clock::time_point last_activity() const noexcept;
+  std::optional<Clock::time_point> transaction_since() const noexcept;
   void enforce_time_limits(Clock::time_point now);
   const ServerConnection* connection() const noexcept;
   std::string server_name() const;

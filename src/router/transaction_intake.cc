@@ -86,8 +86,11 @@ void TransactionRelay::on_readable(std::error_code ec) {
   if (ec) return finish(RelayEnd::ClientFailed);
   reading_ = Reading::No;
   if (waiting_since_) {
-    if (client_.hung_up()) return on_end_of_file();
-    watched_ = true;
+    // Else what it has sent before is still to be read, and run.
+    if (!client_.hung_up())
+      watched_ = true;
+    else if (!host_.past_gate())
+      client_left(RelayEnd::ClientClosed);
     return;
   }
   if (!may_read()) return;
@@ -105,8 +108,18 @@ void TransactionRelay::on_readable(std::error_code ec) {
   }
 }
 
+// What it has sent before counts, as it does with PostgreSQL: unless it still waits for its turn.
 void TransactionRelay::on_end_of_file() {
-  client_left(RelayEnd::ClientClosed);
+  end_of_file_ = true;
+  reading_ = Reading::Over;
+  buffer_.reset();
+  end_if_all_used();
+}
+
+void TransactionRelay::end_if_all_used() {
+  if (!end_of_file_ || ending_ || client_gone_ || using_) return;
+  const bool waits = waiting_since_ ? host_.past_gate() : !held_.empty() && !incomplete_;
+  if (!waits && !translator_holds_) client_left(RelayEnd::ClientClosed);
 }
 
 // What cannot be used yet is kept, and the buffer goes back: thousands may wait at a time.

@@ -5,6 +5,7 @@
 
 #include <asio/this_coro.hpp>
 
+#include "base/assert.h"
 #include "router/cancel.h"
 #include "router/server_request.h"
 #include "router/worker.h"
@@ -193,14 +194,26 @@ void TransactionPools::give_back(PooledServer& server, Clock::time_point now) {
   group.idle.push_back(&server);
 }
 
-void TransactionPools::give_back_open(PooledServer& server, char status) {
+void TransactionPools::keep_slot(PooledServer& server, Granted slot) {
+  SLUICE_ASSERT(!server.slot);
+  if (!slot.limited) return worker_.shared().admission.close(slot);  // nobody waits for it
+  server.slot = std::move(slot);
+}
+
+void TransactionPools::free_slot(std::optional<Granted> slot) {
+  if (slot) worker_.shared().admission.close(*slot);
+}
+
+void TransactionPools::give_back_open(PooledServer& server, char status, Granted slot) {
   server.set_user(nullptr);
+  keep_slot(server, std::move(slot));
   if (server.retired() || closing_) return discard(server);
   server.clean(status, "DISCARD ALL", Clock::now() + worker_.snapshot()->options().server_reset_timeout);
 }
 
-void TransactionPools::abandon(PooledServer& server, bool running) {
+void TransactionPools::abandon(PooledServer& server, bool running, Granted slot) {
   server.set_user(nullptr);
+  keep_slot(server, std::move(slot));
   server.retire();
   if (!running || server.connection().secret.empty() || closing_) return discard(server);
   server.cancel_begins();
@@ -222,7 +235,12 @@ asio::awaitable<void> TransactionPools::cancel_and_discard(PooledServer& server)
 void TransactionPools::on_cleaned(PooledServer& server, bool clean) {
   worker_.metrics().count(metric::server_resets_total, label_of(server.group().server),
                           clean ? telemetry::ResetResult::Clean : telemetry::ResetResult::Failed);
-  if (clean) return give_back(server, Clock::now());
+  if (clean) {
+    // The connection first: the next one to have the slot finds it, and may come to leave it likewise.
+    std::optional<Granted> slot = std::exchange(server.slot, std::nullopt);
+    give_back(server, Clock::now());
+    return free_slot(std::move(slot));
+  }
   log::info("server connection closed", {{"server", worker_.snapshot()->server_name(server.group().server)},
                                          {"reason", "what a client left behind could not be discarded"}});
   discard(server);
@@ -230,7 +248,9 @@ void TransactionPools::on_cleaned(PooledServer& server, bool clean) {
 
 void TransactionPools::discard(PooledServer& server) {
   std::erase(server.group().idle, &server);
+  std::optional<Granted> slot = std::exchange(server.slot, std::nullopt);
   server.close();
+  free_slot(std::move(slot));
 }
 
 void TransactionPools::on_idle_end(PooledServer& server) {

@@ -16,6 +16,7 @@
 #include "pooling/session_translator.h"
 #include "pooling/settings.h"
 #include "pooling/statement.h"
+#include "router/admission.h"
 #include "router/pooled_server.h"
 #include "router/server_login.h"
 #include "router/server_pool.h"
@@ -104,10 +105,11 @@ class TransactionPools final : private PooledServer::Owner {
   // Back from its user, clean: idle, or with the next who waits.
   void give_back(PooledServer& server, Clock::time_point now);
   // Back from a user who left something behind: rolled back and discarded first. `status`: of its last
-  // ReadyForQuery.
-  void give_back_open(PooledServer& server, char status);
+  // ReadyForQuery. Here and in abandon(), the slot is given back by the pools: where slots are limited, when
+  // the server works no more.
+  void give_back_open(PooledServer& server, char status, Granted slot);
   // Back from a user that left it in the middle of something: closed, and what it runs is cancelled first.
-  void abandon(PooledServer& server, bool running);
+  void abandon(PooledServer& server, bool running, Granted slot);
   void discard(PooledServer& server);
   // Closed now if nobody has it, else when it comes back.
   void retire(PooledServer& server);
@@ -152,6 +154,8 @@ class TransactionPools final : private PooledServer::Owner {
   void note_failure(const ServerFailure& failure, ServerId server, Clock::time_point give_up_at,
                     const std::string& user);
   void remove_if_unused(TransactionPool& pool);
+  void keep_slot(PooledServer& server, Granted slot);
+  void free_slot(std::optional<Granted> slot);
   template <class Condition>
   void drop_if(const Condition& condition);
 

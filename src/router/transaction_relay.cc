@@ -11,6 +11,9 @@
 namespace sluice::router {
 namespace {
 
+// For a server that takes no more to say why.
+constexpr std::chrono::seconds kLastWords{1};
+
 // Servers in a row that a transaction may lose before anything of its own was sent.
 constexpr int kLostInHandOverMax = 5;
 
@@ -46,11 +49,13 @@ void TransactionRelay::stop() {
 }
 
 void TransactionRelay::tick(Clock::time_point now) {
+  if (deaf_since_ && !ending_ && now - *deaf_since_ >= kLastWords) return on_server_end({});
   if (std::exchange(moved_, false)) {
     last_activity_ = now;
     return;
   }
   if (ending_) return;
+  end_if_all_used();
   if (port_) return;  // neither a buffer nor a watch of its own is needed there
   // cancel() ends every operation of a socket, also the wait to write to it.
   if (reading_ == Reading::Pending && !writing_client_) {
@@ -73,6 +78,7 @@ void TransactionRelay::go_on() {
     use_held(now);
     release_if_at_rest(now);
   }
+  end_if_all_used();
   if (may_read()) read();
 }
 
@@ -224,8 +230,10 @@ void TransactionRelay::send_to_server(ByteView bytes) {
       writing_server_ = true;
       return server_->async_wait_writable([this](std::error_code ec) { on_server_writable(ec); });
     }
-    // It takes no more, but its last words (a FATAL) may still be on their way: they end the relay.
+    // It takes no more, but its last words (a FATAL) may still be on their way: they end the relay, or
+    // tick().
     reading_ = reading_ == Reading::No ? Reading::Over : reading_;
+    if (!deaf_since_) deaf_since_ = Clock::now();
     return;
   }
 }
@@ -344,6 +352,7 @@ ServerUser::Flow TransactionRelay::on_server_bytes(ByteView bytes) {
 
 void TransactionRelay::on_server_end(std::error_code) {
   if (hand_over_) return lose_server_in_hand_over();
+  server_gone_ = true;
   finish(client_gone_ ? client_end_ : server_end());
 }
 
@@ -385,12 +394,18 @@ void TransactionRelay::client_left(RelayEnd end) {
 }
 
 void TransactionRelay::finish_if_left() {
-  if (hand_over_) return;  // goes on when the server is in step again
-  if (client_gone_ && !ending_ && (server_ == nullptr || (to_server_.empty() && server_waits_for_client())))
-    finish(client_end_);
+  if (!client_gone_ || ending_ || hand_over_) return;  // goes on when the server is in step again
+  if (server_ == nullptr) return finish(client_end_);
+  if (!to_server_.empty()) return;
+  if (server_waits_for_client()) return finish(client_end_);
+  // A batch without its Sync is not even answered, and half a message not judged: it is told that no more
+  // will come, does what it has of the rest, and closes.
+  if (tracker_.ends_by_itself() || std::exchange(server_told_, true)) return;
+  server_->shutdown_send();
 }
 
 TransactionRelay::Left TransactionRelay::how_left(RelayEnd end) const {
+  if (server_gone_) return Left::Gone;
   const bool server_ended = end == RelayEnd::ServerClosed || end == RelayEnd::ServerJudged;
   if (server_ended || hand_over_ || !to_server_.empty() || !tracker_.ready_for_reset() || translator_.busy())
     return Left::Broken;

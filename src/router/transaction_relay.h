@@ -42,8 +42,8 @@ class TransactionRelay final : private ServerUser {
   using Completion = std::function<void(RelayEnd)>;
 
   // How it leaves a server: as it got it; at rest, with a transaction block or other state behind; in the
-  // middle of something.
-  enum class Left { Clean, Dirty, Broken };
+  // middle of something; closed by the server itself.
+  enum class Left { Clean, Dirty, Broken, Gone };
   // What a relay asks of its session.
   class Host {
    public:
@@ -52,6 +52,8 @@ class TransactionRelay final : private ServerUser {
     virtual PooledServer* server_wanted(ByteView first, Clock::time_point now) = 0;
     // The same once more: the server was lost before anything of the client's was sent.
     virtual PooledServer* server_wanted_again(Clock::time_point now) = 0;
+    // It is the client's turn: a connection is being opened for it.
+    virtual bool past_gate() const = 0;
     // Where the server's WAL ends is to be asked before it goes: what the answer is.
     virtual bool wants_position() const = 0;
     virtual void position_known(std::uint64_t position) = 0;
@@ -146,6 +148,7 @@ class TransactionRelay final : private ServerUser {
   void wait_idle();
   void on_readable(std::error_code ec);
   void on_end_of_file();
+  void end_if_all_used();
   void take(ByteView bytes, Clock::time_point now);
   // Both give how many bytes they took.
   std::size_t use(ByteView bytes, Clock::time_point now);
@@ -205,6 +208,7 @@ class TransactionRelay final : private ServerUser {
   Clock::time_point last_activity_{};
   Clock::time_point client_blocked_since_ = Clock::time_point::max();
   std::optional<Clock::time_point> waiting_since_;
+  std::optional<Clock::time_point> deaf_since_;  // the server takes no more
   RelayEnd end_ = RelayEnd::Stopped;
   RelayEnd client_end_ = RelayEnd::ClientClosed;
   int pending_ = 0;
@@ -221,7 +225,10 @@ class TransactionRelay final : private ServerUser {
   bool moved_ = false;             // since the last tick
   bool translator_holds_ = false;  // until the server has answered
   bool malformed_ = false;         // the server is to judge a message, and nothing more is read
+  bool end_of_file_ = false;       // the client's last is in held_
   bool client_gone_ = false;
+  bool server_told_ = false;  // that the client is gone
+  bool server_gone_ = false;
   bool ending_ = false;
 };
 

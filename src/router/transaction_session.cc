@@ -174,7 +174,12 @@ PooledServer* TransactionSession::take_or_open(Clock::time_point now) {
   return nullptr;
 }
 
+std::optional<TransactionSession::Clock::time_point> TransactionSession::held_since() const noexcept {
+  return server() != nullptr && !pinned_ ? std::optional(began_at_) : std::nullopt;
+}
+
 void TransactionSession::begin(PooledServer& server, Clock::time_point now) {
+  began_at_ = now;
   const std::uint64_t before = std::exchange(server.last_session, tag_.id.value());
   server.discard_first = rules_->strict && before != 0 && before != tag_.id.value();
   telemetry::ThreadMetrics& metrics = worker_.metrics();
@@ -272,18 +277,19 @@ void TransactionSession::server_left(PooledServer& server, TransactionRelay::Lef
   worker_.metrics().change(metric::sessions, -1, tag_.priority, label());
   pinned_ = false;
   if (unwanted(server)) server.retire();
+  SLUICE_ASSERT(slot_);
+  Granted slot = *std::exchange(slot_, std::nullopt);
   switch (left) {
     case TransactionRelay::Left::Clean:
       pools_.give_back(server, Clock::now());
-      break;
+      return worker_.shared().admission.close(slot);
     case TransactionRelay::Left::Dirty:
-      pools_.give_back_open(server, tracker_->transaction_status());
-      break;
+      return pools_.give_back_open(server, tracker_->transaction_status(), std::move(slot));
     case TransactionRelay::Left::Broken:
-      pools_.abandon(server, tracker_->owes_answer());
-      break;
+      return pools_.abandon(server, tracker_->owes_answer(), std::move(slot));
+    case TransactionRelay::Left::Gone:
+      return pools_.abandon(server, false, std::move(slot));
   }
-  end_slot();
 }
 
 void TransactionSession::tick(Clock::time_point now) {

@@ -79,9 +79,11 @@ class TransactionSession final : private TransactionRelay::Host,
   void tick(Clock::time_point now);
 
   // It has a slot, so PAUSE lets it end its transaction.
-  bool past_gate() const noexcept { return slot_.has_value(); }
+  bool past_gate() const override { return slot_.has_value(); }
   // Waits for a slot.
   bool queued() const noexcept { return request_ != nullptr; }
+  // Since when it has a server without being pinned to it.
+  std::optional<Clock::time_point> held_since() const noexcept;
   // The server that runs its transaction; null between transactions.
   PooledServer* server() const noexcept { return relay_ ? relay_->server() : nullptr; }
 
@@ -158,6 +160,7 @@ class TransactionSession final : private TransactionRelay::Host,
   SlotRequest* request_ = nullptr;  // while it waits in the queue
   bool told_queued_ = false;        // the client, of its wait for this transaction
   std::optional<Granted> slot_;
+  Clock::time_point began_at_{};             // has a server since then
   std::optional<policy::QueuePlace> place_;  // of a slot that this transaction could not use
   bool opening_ = false;                     // waits for a connection being opened
   bool asks_again_ = false;                  // when time has passed: no replica is alive, or PAUSE

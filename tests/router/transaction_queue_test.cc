@@ -229,6 +229,57 @@ TEST_F(TransactionQueue, ForgetsAClientThatLeavesWhileItWaits) {
   end_all({&holder, &stays});
 }
 
+// What a client left at work is work: its slot is free when the server is clean again.
+TEST_F(TransactionQueue, KeepsTheSlotOfAClientThatLeftUntilItsServerIsClean) {
+  ScriptedClient& holder = begin();
+  ScriptedClient& next = waiter("next");
+  world.server("a").reset = fakes::ScriptedServer::Reset::StaysSilent;
+  world.end(holder);
+  world.run_for(1s);
+  EXPECT_EQ(world.server("a").last().heard().back(), "Q:DISCARD ALL");
+  EXPECT_EQ(load(), 1);
+  EXPECT_EQ(waiting(), 1);
+  EXPECT_EQ(world.server("a").open_backends(), 1U);
+  Bytes answer;
+  protocol::append_command_complete(answer, "DISCARD ALL");
+  protocol::append_ready_for_query(answer, 'I');
+  world.server("a").last().send(answer);
+  world.settle();
+  EXPECT_EQ(served, (Names{"next"}));
+  EXPECT_EQ(world.server("a").backends().size(), 1U) << "on the same connection";
+  EXPECT_EQ(load(), 0);
+  end_all({&next});
+}
+
+TEST_F(TransactionQueue, KeepsTheSlotOfACancelledQueryUntilTheServerHasTakenTheCancel) {
+  ScriptedClient& holder = begin();
+  ScriptedClient& next = waiter("next");
+  world.server("a").hold_cancels = true;
+  say(holder, "wait");
+  holder.peer().reset();
+  world.run_for(1s);
+  ASSERT_EQ(world.server("a").cancels().size(), 1U);
+  EXPECT_EQ(load(), 1);
+  EXPECT_TRUE(served.empty());
+  world.run_for(15s);  // more than cancel_wait_timeout
+  EXPECT_EQ(served, (Names{"next"}));
+  EXPECT_EQ(load(), 0);
+  end_all({&next});
+}
+
+TEST_F(TransactionQueue, GivesTheSlotOfAServerThatCannotBeCleanedToTheNext) {
+  ScriptedClient& holder = begin();
+  ScriptedClient& next = waiter("next");
+  world.server("a").reset = fakes::ScriptedServer::Reset::Fails;
+  world.end(holder);
+  world.run_for(1s);
+  EXPECT_EQ(served, (Names{"next"}));
+  EXPECT_EQ(world.server("a").backends().size(), 2U);
+  EXPECT_EQ(load(), 0);
+  world.server("a").reset = fakes::ScriptedServer::Reset::Confirms;
+  end_all({&next});
+}
+
 // B23
 TEST_F(TransactionQueue, CancelsWhatWaits) {
   ScriptedClient& holder = begin();
