@@ -1,24 +1,31 @@
 #include "pooling/settings_machine.h"
 
+#include <utility>
+
 #include "protocol/frontend_messages.h"
 
 namespace sluice::pooling {
+namespace {
 
-SettingsMachine::SettingsMachine(const std::string& sql) {
-  protocol::append_query(output_, sql);
+constexpr std::string_view kCancelled = "57014";
+
+}  // namespace
+
+SettingsMachine::SettingsMachine(std::string sql) : sql_(std::move(sql)) {
+  protocol::append_query(output_, sql_);
 }
 
 SettingsMachine::Want SettingsMachine::step() {
   while (want_ == Want::Read) {
     const auto frame = decoder_.next();
     if (!frame) {
-      want_ = Want::Failed;
+      broken();
       break;
     }
     if (!*frame) return Want::Read;
     on_frame(**frame);
   }
-  if (want_ == Want::Done && !decoder_.unread().empty()) want_ = Want::Failed;
+  if (want_ != Want::Read && !decoder_.unread().empty()) broken();
   return want_;
 }
 
@@ -29,7 +36,7 @@ void SettingsMachine::on_frame(const protocol::Frame& frame) {
     case 'A':  // NotificationResponse
       return;
     case 'D':  // DataRow
-      if (row_ || !on_row(frame.body)) want_ = Want::Failed;
+      if (row_ || error_ || !on_row(frame.body)) broken();
       row_ = true;
       return;
     case 'C':  // CommandComplete
@@ -40,22 +47,39 @@ void SettingsMachine::on_frame(const protocol::Frame& frame) {
       const auto name = in.cstring();
       const auto value = in.cstring();
       if (!name || !value || reports_.size() == kReportsMax)
-        want_ = Want::Failed;
+        broken();
       else
         reports_.emplace_back(*name, *value);
       return;
     }
     case 'E':  // ErrorResponse
       error_ = protocol::parse_error_fields(frame.body);
-      want_ = Want::Failed;
       return;
     case 'Z':  // ReadyForQuery
-      want_ = row_ && completed_ && frame.body.size() == 1 && frame.body[0] == std::byte{'I'} ? Want::Done
-                                                                                              : Want::Failed;
+      want_ = on_ready(frame.body);
       return;
     default:
-      want_ = Want::Failed;
+      broken();
   }
+}
+
+// The server is in no state that is known.
+void SettingsMachine::broken() {
+  want_ = Want::Failed;
+  error_.reset();
+}
+
+SettingsMachine::Want SettingsMachine::on_ready(ByteView body) {
+  const bool idle = body.size() == 1 && body[0] == std::byte{'I'};
+  if (!error_) return row_ && completed_ && idle ? Want::Done : Want::Failed;
+  if (!idle) error_.reset();
+  if (!error_ || error_->sqlstate != kCancelled || attempts_ == kAttemptsMax) return Want::Failed;
+  ++attempts_;
+  error_.reset();
+  row_ = completed_ = false;
+  values_.clear();
+  protocol::append_query(output_, sql_);
+  return Want::Read;
 }
 
 bool SettingsMachine::on_row(ByteView body) {

@@ -79,7 +79,8 @@ HandOver::Want HandOver::step_position() {
   if (!asking_) asking_.emplace(kPosition);
   const pooling::SettingsMachine::Want want = asking_->step();
   append(output_, asking_->take_output());
-  if (want == pooling::SettingsMachine::Want::Failed) return Want::Failed;
+  // One that is no primary any more has none, and its client is no worse off for not knowing it.
+  if (want == pooling::SettingsMachine::Want::Failed) return asking_->error() ? Want::Done : Want::Failed;
   if (want == pooling::SettingsMachine::Want::Read) return Want::Read;
   server_.on_reports(asking_->reports());
   const auto& values = asking_->values();

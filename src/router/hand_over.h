@@ -33,9 +33,10 @@ class HandOver {
   // Read: send take_output() if it is not empty, and feed what comes.
   Want step();
   Bytes take_output() { return std::exchange(output_, {}); }
-  // After Failed, the server's words if it said any: it refused a value of the client's.
+  // After Failed, the server's words when it refuses to set a value of the client's, or to tell one, and is
+  // at rest all the same. Without them it is of no more use.
   std::optional<protocol::ErrorFields> error() const;
-  // After Done, where it was asked for: bytes since the beginning of WAL.
+  // After Done, where it was asked for and told: bytes since the beginning of WAL.
   std::optional<std::uint64_t> position() const noexcept { return position_; }
 
  private:

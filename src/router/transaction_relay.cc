@@ -113,6 +113,7 @@ void TransactionRelay::run_hand_over(Clock::time_point now) {
   if (want == HandOver::Want::Failed) {
     std::optional<protocol::ErrorFields> error = hand_over_->error();
     if (!error) return lose_server_in_hand_over();
+    if (hand_over_->purpose() == HandOver::Purpose::Return) return keep_server();
     error->severity = "FATAL";
     return host_.settings_refused(*std::move(error));
   }
@@ -126,13 +127,22 @@ void TransactionRelay::run_hand_over(Clock::time_point now) {
   if (!ending_) translator_.attach(server_->statements, server_->settings);
 }
 
-// Nothing of the client's was under way: another one will do.
+// What its settings have become is not to be learnt, so they cannot follow it.
+void TransactionRelay::keep_server() {
+  hand_over_.reset();
+  translator_.pin(pooling::PinReason::Set);
+  host_.server_pinned();
+}
+
+// Nothing of the client's was under way: another one will do. But what it had set is gone with a server that
+// did not tell it.
 void TransactionRelay::lose_server_in_hand_over() {
   const bool was_returning = hand_over_->purpose() == HandOver::Purpose::Return;
   hand_over_.reset();
   if (translator_.attached()) translator_.detach();
   host_.server_left(*std::exchange(server_, nullptr), Left::Broken);
-  if (was_returning || client_gone_) return go_on();
+  if (client_gone_) return go_on();
+  if (was_returning) return settings_.read_sql().empty() ? go_on() : finish(RelayEnd::ServerClosed);
   if (++lost_in_hand_over_ > kLostInHandOverMax) return finish(RelayEnd::ServerClosed);
   const Clock::time_point now = Clock::now();
   waiting_since_ = now;

@@ -163,6 +163,7 @@ class TransactionRelay final : private ServerUser {
   ByteView contiguous(const pooling::Pieces& pieces);
   void begin_hand_over(HandOver::Purpose purpose, Clock::time_point now);
   void run_hand_over(Clock::time_point now);
+  void keep_server();
   void lose_server_in_hand_over();
   void release(Clock::time_point now);
   void send_to_server(ByteView bytes);

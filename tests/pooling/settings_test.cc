@@ -40,9 +40,31 @@ TEST(SettingsMachine, FailsWithTheServersWords) {
   SettingsMachine machine("SELECT 1");
   Bytes bytes;
   protocol::append_error_response(bytes, {"ERROR", "22023", "invalid value", "", ""});
-  EXPECT_EQ(run(machine, bytes), SettingsMachine::Want::Failed);
+  EXPECT_EQ(run(machine, bytes), SettingsMachine::Want::Read) << "it is not at rest yet";
+  Bytes ready;
+  protocol::append_ready_for_query(ready, 'I');
+  EXPECT_EQ(run(machine, ready), SettingsMachine::Want::Failed);
   ASSERT_TRUE(machine.error().has_value());
   EXPECT_EQ(machine.error()->sqlstate, "22023");
+}
+
+TEST(SettingsMachine, AsksAgainWhenACancelCutItShort) {
+  SettingsMachine machine("SELECT 1");
+  Bytes cancelled;
+  protocol::append_error_response(cancelled, {"ERROR", "57014", "canceling statement", "", ""});
+  protocol::append_ready_for_query(cancelled, 'I');
+  const Bytes question = machine.take_output();
+  EXPECT_EQ(run(machine, cancelled), SettingsMachine::Want::Read);
+  EXPECT_EQ(machine.take_output(), question);
+  EXPECT_EQ(run(machine, answer()), SettingsMachine::Want::Done);
+  EXPECT_EQ(machine.values().size(), 2u) << "of the last answer alone";
+  EXPECT_FALSE(machine.error());
+
+  SettingsMachine never("SELECT 1");
+  for (int i = 1; i < SettingsMachine::kAttemptsMax; ++i)
+    EXPECT_EQ(run(never, cancelled), SettingsMachine::Want::Read);
+  EXPECT_EQ(run(never, cancelled), SettingsMachine::Want::Failed);
+  EXPECT_TRUE(never.error());
 }
 
 TEST(SettingsMachine, FailsWhenSomethingFollowsOrNothingCame) {

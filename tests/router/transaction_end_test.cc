@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "protocol/backend_messages.h"
+#include "protocol/error_response.h"
 #include "protocol/frontend_messages.h"
 #include "tests/router/session_world.h"
 
@@ -14,8 +15,17 @@ using namespace std::chrono_literals;
 using fakes::Backend;
 using fakes::ScriptedClient;
 using fakes::ScriptedServer;
+namespace metric = telemetry::metric;
 
 constexpr std::string_view kTransactions = "pool_mode: transaction\n";
+constexpr std::string_view kRead = "SELECT pg_catalog.current_setting(";
+
+Bytes cancelled() {
+  Bytes out;
+  protocol::append_error_response(out, {"ERROR", "57014", "canceling statement due to user request", "", ""});
+  protocol::append_ready_for_query(out, 'I');
+  return out;
+}
 
 // An INSERT, and then the end: with PostgreSQL it counts.
 TEST(TransactionEnd, WhatAClientSentBeforeItLeftIsRunOnceItsConnectionIsOpen) {
@@ -128,6 +138,91 @@ TEST(TransactionEnd, HalfAMessageThatKeepsAServerCountsAsATransaction) {
     world.end(idle);
     world.expect_nothing_left();
   }
+}
+
+// B28
+TEST(TransactionEnd, ACancelOfWhatTheRouterAsksIsNoErrorOfTheClients) {
+  SessionWorld world(kTransactions);
+  int left = 1;
+  world.server("a").on_message = [&left](Backend& backend, char, std::string_view text) {
+    if (!text.starts_with(kRead) || left == 0) return false;
+    --left;
+    backend.send(cancelled());
+    return true;
+  };
+  ScriptedClient& client = world.ready_client();
+  client.query("SET search_path TO x");
+  world.settle();
+  client.query("SELECT 1");
+  world.settle();
+  EXPECT_EQ(client.types(), "RSSKZCZDCZ");
+  EXPECT_EQ(left, 0);
+  EXPECT_EQ(world.reading().total(metric::sessions_pinned_total), 0);
+  EXPECT_EQ(world.admission().snapshot().replicas[0].total_load, 0);
+  world.end(client);
+  world.expect_nothing_left();
+}
+
+TEST(TransactionEnd, SettingsThatCannotBeReadKeepTheirServer) {
+  SessionWorld world(kTransactions);
+  world.server("a").on_message = [](Backend& backend, char, std::string_view text) {
+    if (text.starts_with(kRead)) backend.send(cancelled());
+    return text.starts_with(kRead);
+  };
+  ScriptedClient& client = world.ready_client();
+  client.query("SET search_path TO x");
+  world.settle();
+  EXPECT_EQ(world.reading().total(metric::sessions_pinned_total), 1);
+  ScriptedClient& other = world.ready_client();
+  other.query("SELECT 2");
+  client.query("SELECT 1");
+  world.settle();
+  EXPECT_EQ(client.types(), "RSSKZCZDCZ");
+  EXPECT_EQ(world.server("a").last().heard().back(), "Q:SELECT 1");
+  EXPECT_EQ(world.server("b").last().heard(), (std::vector<std::string>{"Q:SELECT 2"}));
+  world.end(client);
+  EXPECT_EQ(world.server("a").last().heard().back(), "Q:DISCARD ALL");
+  world.end(other);
+  world.expect_nothing_left();
+}
+
+// What it had set is gone with it: to go on as if nothing had been would be a lie.
+TEST(TransactionEnd, AServerLostBeforeItToldTheSettingsEndsTheSession) {
+  SessionWorld world(kTransactions);
+  world.server("a").on_message = [](Backend& backend, char, std::string_view text) {
+    if (text.starts_with(kRead)) backend.die("57P01");
+    return text.starts_with(kRead);
+  };
+  ScriptedClient& client = world.ready_client();
+  client.query("SET search_path TO x");
+  world.settle();
+  EXPECT_EQ(client.types(), "RSSKZCZE");
+  EXPECT_EQ(client.sqlstate(), "57P01");
+  EXPECT_TRUE(client.ended());
+  world.expect_nothing_left();
+}
+
+TEST(TransactionEnd, AServerThatEndsWhileItTakesSettingsIsReplaced) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& first = world.ready_client();
+  ScriptedClient& second = world.ready_client();
+  world.server("a").on_message = [](Backend& backend, char, std::string_view text) {
+    if (text == "SET TimeZone TO x") {
+      Bytes report;
+      protocol::append_parameter_status(report, "TimeZone", "x");
+      backend.send(report);
+    }
+    if (text.starts_with("SELECT pg_catalog.set_config(")) backend.die("57P01");
+    return text.starts_with("SELECT pg_catalog.set_config(");
+  };
+  first.query("SET TimeZone TO x");
+  world.settle();
+  second.query("SELECT 1");
+  world.settle();
+  EXPECT_EQ(second.types(), "RSSKZDCZ") << "on a new connection";
+  world.end(first);
+  world.end(second);
+  world.expect_nothing_left();
 }
 
 }  // namespace

@@ -1,0 +1,98 @@
+#include "router/hand_over.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "protocol/backend_messages.h"
+
+namespace sluice::router {
+namespace {
+
+using Want = HandOver::Want;
+using Parameters = std::vector<std::pair<std::string, std::string>>;
+
+class HandOvers : public testing::Test {
+ protected:
+  HandOvers() {
+    server.on_report("TimeZone", "UTC");
+    client.greet(server);
+  }
+  HandOver returning(HandOver::Position position) {
+    return HandOver(HandOver::Purpose::Return, position, statements, server, client);
+  }
+  // The server's answer to what was sent, which is the Query that begins so.
+  Want answer(HandOver& hand_over, std::string_view query, ByteView bytes) {
+    const Bytes sent = hand_over.take_output();
+    EXPECT_TRUE(as_text(ByteView(sent).subspan(std::min<std::size_t>(5, sent.size()))).starts_with(query));
+    hand_over.feed(bytes);
+    return hand_over.step();
+  }
+  static Bytes row(const std::string& value) {
+    Bytes out;
+    const std::optional<std::string> column = value;
+    protocol::append_data_row(out, {&column, 1});
+    protocol::append_command_complete(out, "SELECT 1");
+    protocol::append_ready_for_query(out, 'I');
+    return out;
+  }
+  static Bytes error(const std::string& sqlstate) {
+    Bytes out;
+    protocol::append_error_response(out, {"ERROR", sqlstate, "no", "", ""});
+    protocol::append_ready_for_query(out, 'I');
+    return out;
+  }
+
+  pooling::SettingsStore store;
+  const pooling::TrackedSettings tracked{std::vector<std::string>{"*"}};
+  pooling::ServerStatements statements{10};
+  pooling::ServerSettings server{store};
+  pooling::ClientSettings client{store, tracked, Parameters{}};
+};
+
+constexpr std::string_view kRead = "SELECT pg_catalog.current_setting(";
+constexpr std::string_view kPosition = "SELECT pg_catalog.pg_wal_lsn_diff(";
+
+// B28: a cancel that comes late hits what the router asks.
+TEST_F(HandOvers, AskAgainWhatACancelCutShort) {
+  client.on_set("search_path");
+  HandOver hand_over = returning(HandOver::Position::Asked);
+  EXPECT_EQ(hand_over.step(), Want::Read);
+  EXPECT_EQ(answer(hand_over, kRead, error("57014")), Want::Read);
+  EXPECT_EQ(answer(hand_over, kRead, row("x")), Want::Read);
+  EXPECT_EQ(answer(hand_over, kPosition, error("57014")), Want::Read);
+  EXPECT_EQ(answer(hand_over, kPosition, row("77")), Want::Done);
+  EXPECT_EQ(hand_over.position(), 77U);
+  EXPECT_EQ(*pooling::value_of(*client.wanted(), "search_path"), "x");
+}
+
+TEST_F(HandOvers, AskNotForEver) {
+  client.on_set("search_path");
+  HandOver hand_over = returning(HandOver::Position::Unasked);
+  EXPECT_EQ(hand_over.step(), Want::Read);
+  for (int i = 1; i < pooling::SettingsMachine::kAttemptsMax; ++i)
+    EXPECT_EQ(answer(hand_over, kRead, error("57014")), Want::Read);
+  EXPECT_EQ(answer(hand_over, kRead, error("57014")), Want::Failed);
+  ASSERT_TRUE(hand_over.error()) << "it is at rest";
+  EXPECT_EQ(client.read_sql().find(kRead), 0U) << "still to be asked";
+}
+
+TEST_F(HandOvers, DoWithoutAPositionThatTheServerDoesNotTell) {
+  HandOver hand_over = returning(HandOver::Position::Asked);
+  EXPECT_EQ(hand_over.step(), Want::Read);
+  EXPECT_EQ(answer(hand_over, kPosition, error("55000")), Want::Done);
+  EXPECT_FALSE(hand_over.position());
+}
+
+TEST_F(HandOvers, FailWithoutWordsWhereTheServerIsOfNoMoreUse) {
+  client.on_set("search_path");
+  HandOver hand_over = returning(HandOver::Position::Unasked);
+  EXPECT_EQ(hand_over.step(), Want::Read);
+  Bytes broken = error("57014");
+  broken.back() = std::byte{'E'};
+  EXPECT_EQ(answer(hand_over, kRead, broken), Want::Failed);
+  EXPECT_FALSE(hand_over.error());
+}
+
+}  // namespace
+}  // namespace sluice::router
