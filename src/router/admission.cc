@@ -474,11 +474,13 @@ std::int64_t Admission::primary_active() const {
   return primary_.assignment.pools().total_load(policy::ReplicaId(0));
 }
 
-bool Admission::any_live() const {
+bool Admission::any_live(policy::ReplicaSet besides) const {
   const std::lock_guard lock(mutex_);
   const policy::Pools& pools = replicas_.assignment.pools();
   const auto all = pools.replicas();
-  return std::any_of(all.begin(), all.end(), [&](policy::ReplicaId r) { return pools.live(r); });
+  return std::any_of(all.begin(), all.end(), [&](policy::ReplicaId r) {
+    return pools.live(r) && std::find(besides.begin(), besides.end(), r) == besides.end();
+  });
 }
 
 std::size_t Admission::session_count() const {

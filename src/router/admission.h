@@ -179,7 +179,7 @@ class Admission {
   std::vector<ClassWaiting> waiting() const;  // by class, the highest first
   std::vector<policy::BudgetState> budgets() const;
   std::int64_t primary_active() const;
-  bool any_live() const;
+  bool any_live(policy::ReplicaSet besides = {}) const;
   std::size_t session_count() const;
   std::map<std::string, std::size_t, std::less<>> sessions_by_host() const;
 

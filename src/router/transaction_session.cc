@@ -305,6 +305,12 @@ void TransactionSession::tick(Clock::time_point now) {
     told_queued_ = true;
     return relay_->tell(client_queued());
   }
+  // The last that has what it wrote went down while it stood in line.
+  if (fresh_only_ && queued() && !worker_.shared().admission.any_live(failed_)) {
+    stop_waiting();
+    if (PooledServer* const server = ask_primary(now)) relay_->give(*server, now);
+    return;
+  }
   if (!std::exchange(asks_again_, false)) return;
   if (PooledServer* const server = ask(now)) relay_->give(*server, now);
 }
