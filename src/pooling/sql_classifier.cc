@@ -35,6 +35,8 @@ class StatementReader {
       facts_->pins.add(PinReason::TemporaryTable);
     if (previous_.word("with") && token.word("hold")) with_hold_ = true;
     if (temporary_schema(token)) temporary_schema_ = true;
+    if (on_commit_ && token.word("drop")) dropped_at_commit_ = true;
+    on_commit_ = previous_.word("on") && token.word("commit");
     previous_ = token;
   }
 
@@ -85,6 +87,8 @@ class StatementReader {
   SqlToken previous_;
   bool with_hold_ = false;
   bool temporary_schema_ = false;
+  bool on_commit_ = false;
+  bool dropped_at_commit_ = false;  // ON COMMIT DROP
   // set_config(name, value, is_local): the name, once the call has begun, and the last argument so far.
   enum class Call { None, Named, Open } call_ = Call::None;
   std::size_t call_depth_ = 0;
@@ -181,6 +185,7 @@ void StatementReader::finish() {
 }
 
 void StatementReader::finish_create(std::span<const SqlToken> rest) {
+  if (dropped_at_commit_) return;  // nothing of it outlives its transaction
   std::size_t i = 0;
   if (i + 1 < rest.size() && rest[i].word("or") && rest[i + 1].word("replace")) i += 2;
   if (i < rest.size() && (rest[i].word("local") || rest[i].word("global"))) ++i;

@@ -47,6 +47,17 @@ TEST(SqlClassifier, ReadsBackslashesAsTheServerDoes) {
   EXPECT_EQ(pins(other, Backslash::Escape), Names{"temporary_table"});
 }
 
+TEST(SqlClassifier, LetsATemporaryTableBeThatGoesWithItsTransaction) {
+  for (const std::string sql : {"create temp table t (a int) on commit drop",
+                                "CREATE LOCAL TEMPORARY TABLE t ON COMMIT DROP AS SELECT 1"})
+    EXPECT_EQ(pins(sql), Names{}) << sql;
+  for (const std::string sql : {"create temp table t (a int) on commit delete rows",
+                                "create temp table t (a text default 'on commit drop')",
+                                "create temp table t (a int) on commit drop; create temp table u (a int)",
+                                "create temp table t (a int); drop table x"})
+    EXPECT_EQ(pins(sql), Names{"temporary_table"}) << sql;
+}
+
 TEST(SqlClassifier, FindsSessionLocksAndNoOthers) {
   for (const std::string sql :
        {"select pg_advisory_lock(1)", "SELECT pg_catalog.PG_TRY_ADVISORY_LOCK (1, 2)",
