@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "pooling/server_statements.h"
 #include "pooling/sql_facts.h"
 #include "pooling/statement.h"
+#include "pooling/transaction_steps.h"
 
 namespace sluice::pooling {
 
@@ -52,11 +54,13 @@ struct RequestDetail {
   bool guard = false;                              // it is about the guard
   bool described = false;                          // as it was in the name's entry
   bool was_stale = false;                          // of a statement closed on the server
-  PinReason reason = PinReason::Set;               // of a refusal
+  std::optional<PinReason> reason;                 // of a refusal; nothing: too many LISTENs
   std::vector<SqlStep> steps;                      // of an Execute or Query
   std::size_t next_step = 0;                       // whose tag is to come
   bool truncated = false;                          // of a Query: there is more in it than was looked at
   std::uint32_t completions = 0;                   // of a Query
+  std::vector<TransactionStep> transaction;        // of an Execute or Query, while LISTENs are pending
+  std::size_t next_transaction = 0;                // whose tag is to come
   std::unique_ptr<ClientNames> names;              // before a step that forgot all of them
   std::vector<ServerStatements::Entry> on_server;  // likewise, most recently used first
 };

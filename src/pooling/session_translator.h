@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "pooling/client_names.h"
+#include "pooling/pending_listens.h"
 #include "pooling/pieces.h"
 #include "pooling/pin_reason.h"
 #include "pooling/request_queue.h"
@@ -19,6 +20,7 @@
 #include "pooling/sql_facts.h"
 #include "pooling/stand_in.h"
 #include "pooling/statement.h"
+#include "pooling/transaction_steps.h"
 #include "protocol/header_walker.h"
 
 namespace sluice::pooling {
@@ -40,14 +42,6 @@ struct TranslatorOptions {
   // place): take_listens() tells the router. Else, and among other statements, it pins; where the servers are
   // standbys, which refuse it, not before one has taken it.
   bool own_listener = true;
-};
-
-// A LISTEN or UNLISTEN that has taken effect: its transaction was committed.
-struct ListenChange {
-  SqlAction action;  // Listen, Unlisten, UnlistenAll
-  std::string channel;
-
-  friend bool operator==(const ListenChange&, const ListenChange&) = default;
 };
 
 // What was done, for PgBouncer's columns of the same names.
@@ -145,6 +139,10 @@ class SessionTranslator {
   // Changes since the last call, in order.
   bool has_listens() const noexcept { return !listens_.empty(); }
   std::vector<ListenChange> take_listens() { return std::exchange(listens_, {}); }
+  // Whether to look for NOTIFY in what the client runs; and whether it ran one that could be seen, since the
+  // last call.
+  void watch_notify(bool on) noexcept { watches_notify_ = on; }
+  bool take_notified() noexcept { return std::exchange(notified_, false); }
   TranslatorCounts take_counts() noexcept { return std::exchange(counts_, {}); }
   // Named statements of the client, for SHOW CLIENTS.
   std::size_t statement_count() const noexcept { return names_.size(); }
@@ -156,8 +154,7 @@ class SessionTranslator {
   bool check_invariant() const noexcept;
 
  private:
-  static constexpr std::size_t kListensMax =
-      1000;  // of one transaction; more are dropped with the session's pin
+  static constexpr std::size_t kListensMax = 1000;  // of one transaction; more are refused
   static constexpr std::size_t kPortalsMax =
       64;  // with steps; more of them run without their effect on names
 
@@ -183,7 +180,8 @@ class SessionTranslator {
   enum class Recovery : std::uint8_t { None, AwaitsReady };
   struct Portal {
     std::string name;
-    SqlStep step;
+    SqlStep step;  // or Other, and then
+    std::optional<TransactionStep> transaction{};
   };
   struct Unnamed {
     bool present = false;
@@ -231,18 +229,23 @@ class SessionTranslator {
 
   // translate_sql.cc: what texts do to the session.
   bool on_query(const Message& message, Pieces& out);
-  bool on_query_of_interest(const Message& message, const SqlFacts& facts, Pieces& out);
+  bool on_query_of_interest(const Message& message, std::string_view sql, const SqlFacts& facts, Pieces& out);
   std::optional<PinReason> refusal(const SqlFacts& facts) const;
-  void refuse(RequestKind kind, PinReason reason, Pieces& out);
+  void refuse(RequestKind kind, std::optional<PinReason> reason, Pieces& out);
   std::string_view replacement(const SqlFacts& facts) const;
   void apply(const SqlFacts& facts, bool replaced);
   void add_portal(std::string_view name, const SqlFacts& facts, bool replaced);
+  void watch_portal(std::string_view name, ByteView body);
   void drop_portal(std::string_view name);
   void forget_all_names();
   void begin_step(const SqlStep& step, RequestDetail& detail, Pieces& out);
   void on_tag(std::string_view tag, RequestDetail* detail, bool begun);
+  void on_transaction_tag(std::string_view tag, RequestDetail* detail);
+  void on_listen_tag(std::string_view tag, RequestDetail& detail);
   void after_discard_all();
   void undo(RequestQueue::Entry& entry);
+  bool count_listens(const SqlFacts& facts);
+  void note_notify(std::string_view sql) noexcept;
   void settle_listens(char status);
 
   // translate_server.cc: the server's bytes.
@@ -313,11 +316,14 @@ class SessionTranslator {
   Bytes parameters_;  // a ParameterDescription that may have to be forgotten
   bool raw_backend_ = false;
   char status_ = 'I';
-  bool failed_ = false;       // an error since the last ReadyForQuery
-  bool rolled_back_ = false;  // the last tag was ROLLBACK
+  bool failed_ = false;  // an error since the last ReadyForQuery
 
   PinReasons pins_;
-  std::vector<ListenChange> pending_listens_;
+  PendingListens pending_listens_;
+  std::size_t listens_sent_ = 0;  // LISTENs and UNLISTENs since there was none pending
+  bool watches_notify_ = false;
+  bool notified_ = false;
+  bool watches_transaction_ = false;  // a LISTEN was sent, or may be: how the transaction ends is of interest
   std::vector<ListenChange> listens_;
   TranslatorCounts counts_;
 };

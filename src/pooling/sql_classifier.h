@@ -26,6 +26,9 @@ SqlFacts classify(std::string_view sql, Backslash backslash = Backslash::Literal
 // True when classify() would give ordinary facts, one statement and no target; false when it has to look.
 bool surely_ordinary(std::string_view sql) noexcept;
 
+// A NOTIFY or a pg_notify() may be in it; in doubt, yes. O(text).
+bool mentions_notify(std::string_view sql) noexcept;
+
 // Looks only as far as the target: comments and words in front, and a comment at the end. O(1) for most
 // texts.
 Target target_of(std::string_view sql) noexcept;

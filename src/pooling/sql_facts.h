@@ -26,6 +26,10 @@ enum class SqlAction : std::uint8_t {
   UnlistenAll,    // UNLISTEN *
 };
 
+inline bool listens(SqlAction action) noexcept {
+  return action == SqlAction::Listen || action == SqlAction::Unlisten || action == SqlAction::UnlistenAll;
+}
+
 // One action of a text, with the name it acts on as PostgreSQL folds it (lower case unless quoted, at most 63
 // bytes).
 struct SqlStep {

@@ -1,5 +1,6 @@
 // The quick answer for texts that concern nobody: no token is cut, so whatever might be of interest, in a
 // string or not, leads to the lexer.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -88,6 +89,12 @@ bool suspicious(std::string_view sql, std::size_t i) noexcept {
 }
 
 }  // namespace
+
+bool mentions_notify(std::string_view sql) noexcept {
+  constexpr std::string_view kNotify = "notify";
+  return std::search(sql.begin(), sql.end(), kNotify.begin(), kNotify.end(),
+                     [](char c, char wanted) { return lower(c) == wanted; }) != sql.end();
+}
 
 bool surely_ordinary(std::string_view sql) noexcept {
   std::size_t begin = 0;

@@ -52,7 +52,9 @@ void SessionTranslator::detach() {
   server_settings_ = nullptr;
   requests_.clear();
   portals_.clear();
-  pending_listens_.clear();
+  pending_listens_.rollback();
+  listens_sent_ = 0;
+  watches_transaction_ = notified_ = false;
   bound_ = nullptr;
   replay_statement_ = nullptr;
   recovering_ = nullptr;
@@ -60,8 +62,7 @@ void SessionTranslator::detach() {
   recovery_ = Recovery::None;
   backend_ = HeaderWalker();
   parameters_.clear();
-  backend_kept_ = raw_backend_ = skipping_ = copy_in_ = executed_ = failed_ = rolled_back_ = large_unnamed_ =
-      false;
+  backend_kept_ = raw_backend_ = skipping_ = copy_in_ = executed_ = failed_ = large_unnamed_ = false;
   answered_ = false;
   swallowed_syncs_ = doubtful_syncs_ = 0;
   status_ = 'I';

@@ -33,9 +33,14 @@ std::string_view tag_of(ByteView message) noexcept {
 
 constexpr std::string_view kParseComplete("1\0\0\0\4", 5);
 
-Bytes refusal_error(PinReason reason) {
+Bytes refusal_error(std::optional<PinReason> reason) {
   Bytes out;
-  const std::string what(name(reason));
+  if (!reason) {
+    protocol::append_error_response(out, {"ERROR", "54000", "too many LISTEN and UNLISTEN in one transaction",
+                                          "", "Commit a thousand of them at a time."});
+    return out;
+  }
+  const std::string what(name(*reason));
   protocol::append_error_response(
       out, {"ERROR", "0A000", "this would bind the session to one server (" + what + ")",
             "The pool runs transactions on changing servers and is configured to refuse what cannot follow.",
@@ -211,7 +216,7 @@ void SessionTranslator::on_error(ByteView message, Pieces& to_client, Pieces& to
   forget_stale(message);
   const RequestKind kind = requests_.front().kind;
   const RequestDetail* detail = requests_.front().detail.get();
-  const PinReason reason = detail != nullptr ? detail->reason : PinReason::Set;
+  const std::optional<PinReason> reason = detail != nullptr ? detail->reason : std::nullopt;
   const std::string used = detail != nullptr ? detail->name : std::string();
   // First the names as they are after the error, then its words.
   if (extended(kind)) fail_batch();
@@ -258,7 +263,7 @@ void SessionTranslator::on_ready(ByteView message, Pieces& to_client, Pieces& to
   }
   settle_listens(status);
   status_ = status;
-  failed_ = rolled_back_ = false;
+  failed_ = false;
   if (status == 'I' && requests_.empty()) portals_.clear();
   give(message, to_client);
 }

@@ -32,6 +32,16 @@ bool acts(SqlAction action) noexcept {
   return false;
 }
 
+// The step whose tag has come.
+template <class Wanted>
+const SqlStep* next_step(RequestDetail& detail, Wanted wanted) {
+  while (detail.next_step < detail.steps.size()) {
+    const SqlStep& step = detail.steps[detail.next_step++];
+    if (wanted(step.action)) return &step;
+  }
+  return nullptr;
+}
+
 void append_query(Bytes& out, std::string_view sql) {
   ByteWriter writer(out);
   writer.u8('Q');
@@ -44,7 +54,8 @@ void append_query(Bytes& out, std::string_view sql) {
 bool SessionTranslator::on_query(const Message& message, Pieces& out) {
   const std::string_view text = as_text(message.body);
   const std::string_view sql = text.substr(0, text.find('\0'));
-  if (message.whole() && surely_ordinary(sql)) [[likely]] {
+  note_notify(sql);
+  if (message.whole() && !watches_transaction_ && surely_ordinary(sql)) [[likely]] {
     unnamed_gone();
     send(message, out);
     requests_.push(RequestKind::Query);
@@ -53,27 +64,32 @@ bool SessionTranslator::on_query(const Message& message, Pieces& out) {
   }
   SqlFacts facts = classify(sql, settings_.backslash());
   facts.truncated = facts.truncated || !message.whole();
-  if (!on_query_of_interest(message, facts, out)) return false;
+  if (!on_query_of_interest(message, sql, facts, out)) return false;
   replay_state_ = Replay::Unspoilt;
   return true;
 }
 
-bool SessionTranslator::on_query_of_interest(const Message& message, const SqlFacts& facts, Pieces& out) {
+bool SessionTranslator::on_query_of_interest(const Message& message, std::string_view sql,
+                                             const SqlFacts& facts, Pieces& out) {
   const bool acting = std::any_of(facts.steps.begin(), facts.steps.end(),
                                   [](const SqlStep& step) { return acts(step.action); });
   if (acting && requests_.owes_ready()) return false;
-  if (const auto reason = refusal(facts)) {
-    refuse(RequestKind::RefusedQuery, *reason, out);
+  const auto refused = refusal(facts);
+  if (refused || !count_listens(facts)) {
+    refuse(RequestKind::RefusedQuery, refused, out);
     if (!message.whole()) body_ = Body::Drop;
     return true;
   }
   const std::string_view replaced_by = message.whole() ? replacement(facts) : std::string_view();
   apply(facts, !replaced_by.empty());
   RequestQueue::Detail detail;
-  if (acting || facts.truncated) {
+  std::vector<TransactionStep> transaction;
+  if (watches_transaction_) transaction = transaction_steps(sql, settings_.backslash());
+  if (acting || facts.truncated || !transaction.empty()) {
     detail = std::make_unique<RequestDetail>();
     detail->steps = facts.steps;
     detail->truncated = facts.truncated;
+    detail->transaction = std::move(transaction);
   }
   if (replaced_by == kInsteadOfDeallocate) provide_guard(out);
   unnamed_gone();
@@ -103,7 +119,7 @@ std::optional<PinReason> SessionTranslator::refusal(const SqlFacts& facts) const
 // A text that no server can parse stands for what is refused, so that the error comes in its place and the
 // server skips, or fails the transaction, as with any other. The name is nobody's, so that nothing is lost by
 // it.
-void SessionTranslator::refuse(RequestKind kind, PinReason reason, Pieces& out) {
+void SessionTranslator::refuse(RequestKind kind, std::optional<PinReason> reason, Pieces& out) {
   auto detail = std::make_unique<RequestDetail>();
   detail->reason = reason;
   if (kind == RequestKind::RefusedParse) {
@@ -158,6 +174,21 @@ void SessionTranslator::apply(const SqlFacts& facts, bool replaced) {
   }
 }
 
+void SessionTranslator::note_notify(std::string_view sql) noexcept {
+  if (watches_notify_ && !notified_) notified_ = mentions_notify(sql);
+}
+
+// False: there are too many in this transaction.
+bool SessionTranslator::count_listens(const SqlFacts& facts) {
+  const auto more = static_cast<std::size_t>(std::count_if(
+      facts.steps.begin(), facts.steps.end(), [](const SqlStep& step) { return listens(step.action); }));
+  if (more == 0) return true;
+  if (listens_sent_ + more > kListensMax) return false;
+  listens_sent_ += more;
+  watches_transaction_ = true;
+  return true;
+}
+
 void SessionTranslator::drop_portal(std::string_view name) {
   std::erase_if(portals_, [&](const Portal& portal) { return portal.name == name; });
 }
@@ -166,7 +197,17 @@ void SessionTranslator::add_portal(std::string_view name, const SqlFacts& facts,
   const SqlStep* step = facts.only_step();
   if (step == nullptr || !acts(step->action) || portals_.size() >= kPortalsMax) return;
   if (!replaced && (step->action == SqlAction::Listen || step->action == SqlAction::Deallocate)) return;
+  if (listens(step->action)) watches_transaction_ = true;
   portals_.push_back(Portal{std::string(name), *step});
+}
+
+// Of a statement that is none of the router's business but for what it does to LISTENs.
+void SessionTranslator::watch_portal(std::string_view name, ByteView body) {
+  if (portals_.size() >= kPortalsMax) return;
+  const std::string_view text = as_text(body);
+  std::vector<TransactionStep> steps =
+      transaction_steps(text.substr(0, text.find('\0')), settings_.backslash());
+  if (steps.size() == 1) portals_.push_back(Portal{std::string(name), {}, std::move(steps.front())});
 }
 
 // A step is done as soon as it is sent, for the sake of what the batch sends behind it. undo() takes it back
@@ -202,7 +243,7 @@ void SessionTranslator::forget_all_names() {
 
 // A CommandComplete of a Query (with detail when it has steps), or of an Execute with a step.
 void SessionTranslator::on_tag(std::string_view tag, RequestDetail* detail, bool begun) {
-  rolled_back_ = tag == "ROLLBACK";
+  if (watches_transaction_) on_transaction_tag(tag, detail);
   if (detail != nullptr && detail->truncated && ++detail->completions > 1) pins_.add(PinReason::LargeQuery);
   if (tag == "LISTEN") pins_.add(PinReason::Listen);
   const bool all = tag == "DISCARD ALL";
@@ -212,26 +253,43 @@ void SessionTranslator::on_tag(std::string_view tag, RequestDetail* detail, bool
     return;
   }
   if (detail == nullptr) return;
-  const auto next = [&](auto wanted) -> const SqlStep* {
-    while (detail->next_step < detail->steps.size()) {
-      const SqlStep& step = detail->steps[detail->next_step++];
-      if (wanted(step.action)) return &step;
-    }
-    return nullptr;
-  };
   if (tag == "DEALLOCATE" && !begun) {
-    const SqlStep* step = next([](SqlAction action) { return action == SqlAction::Deallocate; });
+    const SqlStep* step =
+        next_step(*detail, [](SqlAction action) { return action == SqlAction::Deallocate; });
     if (step == nullptr || detail->steps.size() != 1 || names_.find(step->name) == nullptr) return;
     bound_ = nullptr;
     names_.erase(step->name);
     server_->guard_ = false;
-  } else if (tag == "UNLISTEN") {
-    const SqlStep* step = next([](SqlAction action) {
-      return action == SqlAction::Listen || action == SqlAction::Unlisten || action == SqlAction::UnlistenAll;
-    });
-    if (step != nullptr && pending_listens_.size() < kListensMax)
-      pending_listens_.push_back(ListenChange{step->action, step->name});
+  } else if (tag == "LISTEN" || tag == "UNLISTEN") {
+    on_listen_tag(tag, *detail);
   }
+}
+
+// A LISTEN that is answered as such was the server's own.
+void SessionTranslator::on_listen_tag(std::string_view tag, RequestDetail& detail) {
+  const bool own = tag == "LISTEN";
+  const bool replaced = !own && detail.steps.size() == 1 && detail.steps[0].action == SqlAction::Listen;
+  const SqlStep* step = next_step(detail, [&](SqlAction action) {
+    return own || replaced ? action == SqlAction::Listen
+                           : action == SqlAction::Unlisten || action == SqlAction::UnlistenAll;
+  });
+  if (step != nullptr && !own && pending_listens_.size() < kListensMax)
+    pending_listens_.add(ListenChange{step->action, step->name});
+}
+
+void SessionTranslator::on_transaction_tag(std::string_view tag, RequestDetail* detail) {
+  const bool rollback = tag == "ROLLBACK";
+  if (!rollback && tag != "COMMIT" && tag != "SAVEPOINT" && tag != "RELEASE") return;
+  const TransactionStep* step = nullptr;
+  if (detail != nullptr && detail->next_transaction < detail->transaction.size())
+    step = &detail->transaction[detail->next_transaction++];
+  using Kind = TransactionStep::Kind;
+  if (tag == "COMMIT") return pending_listens_.commit(listens_);
+  if (rollback && (step == nullptr || step->kind != Kind::RollbackTo)) return pending_listens_.rollback();
+  if (step == nullptr) return;
+  if (rollback) return pending_listens_.rollback_to(step->name);
+  if (step->kind == Kind::Savepoint) return pending_listens_.savepoint(step->name);
+  if (step->kind == Kind::Release) pending_listens_.release(step->name);
 }
 
 void SessionTranslator::after_discard_all() {
@@ -240,8 +298,8 @@ void SessionTranslator::after_discard_all() {
   if (loaded) pins_.add(PinReason::Load);
   portals_.clear();
   settings_.on_reset_all(*server_settings_);
-  if (pending_listens_.size() < kListensMax)
-    pending_listens_.push_back(ListenChange{SqlAction::UnlistenAll, {}});
+  pending_listens_.rollback();  // it was committed by itself, and ends them all
+  pending_listens_.add(ListenChange{SqlAction::UnlistenAll, {}});
 }
 
 // The request failed, or the server skipped it.
@@ -309,9 +367,10 @@ void SessionTranslator::undo(RequestQueue::Entry& entry) {
 // At a ReadyForQuery: what was listened to in a transaction counts once that is committed.
 void SessionTranslator::settle_listens(char status) {
   if (status != 'I') return;
-  if (!pending_listens_.empty() && !rolled_back_ && !failed_)
-    std::move(pending_listens_.begin(), pending_listens_.end(), std::back_inserter(listens_));
-  pending_listens_.clear();
+  failed_ ? pending_listens_.rollback() : pending_listens_.commit(listens_);
+  if (!requests_.empty()) return;
+  listens_sent_ = 0;
+  watches_transaction_ = false;
 }
 
 }  // namespace sluice::pooling

@@ -140,6 +140,7 @@ bool SessionTranslator::on_large_parse(const Message& message, std::string_view 
   if (name.empty()) {
     ++counts_.client_parses;
     ++counts_.server_parses;
+    note_notify(sql_of(message.body.subspan(text_at)));
     apply(facts, false);
     send(message, out);
     unnamed_gone();
@@ -191,9 +192,12 @@ bool SessionTranslator::on_bind(const Message& message, Pieces& out) {
     large_unnamed_ = false;
     bound_ = nullptr;
     if (!portals_.empty()) drop_portal(*portal);
+    if (unnamed_.present) note_notify(sql_of(unnamed_.body));
     if (unnamed_.present && !unnamed_.facts.ordinary()) [[unlikely]] {
       apply(unnamed_.facts, unnamed_replaced_);
       add_portal(*portal, unnamed_.facts, unnamed_replaced_);
+    } else if (watches_transaction_ && unnamed_.present) {
+      watch_portal(*portal, unnamed_.body);
     }
     ++counts_.binds;
     send(message, out);
@@ -207,9 +211,12 @@ bool SessionTranslator::on_bind(const Message& message, Pieces& out) {
   bound_ = entry;
   if (!portals_.empty()) drop_portal(*portal);
   if (entry == nullptr) return send_foreign(message, *name, out);
+  note_notify(entry->statement->sql());
   if (!entry->statement->facts().ordinary()) [[unlikely]] {
     apply(entry->statement->facts(), false);
     add_portal(*portal, entry->statement->facts(), false);
+  } else if (watches_transaction_) {
+    watch_portal(*portal, entry->statement->body());
   }
   const bool first = begin_recording(*entry->statement, entry->described);
   send_renamed(message, *name, entry->statement->name(), out);
@@ -288,8 +295,23 @@ bool SessionTranslator::on_execute(const Message& message, Pieces& out) {
     push_plain();
     return true;
   }
+  if (found->transaction) {
+    executed_ = true;
+    auto detail = std::make_unique<RequestDetail>();
+    detail->transaction.push_back(*found->transaction);
+    send(message, out);
+    push(RequestKind::Execute, std::move(detail));
+    return true;
+  }
   if (requests_.owes_ready()) return false;
   executed_ = true;
+  const bool listening = listens(found->step.action);
+  if (listening && listens_sent_ >= kListensMax) {
+    refuse(RequestKind::RefusedParse, std::nullopt, out);
+    if (!message.whole()) body_ = Body::Drop;
+    return true;
+  }
+  if (listening) ++listens_sent_;
   auto detail = std::make_unique<RequestDetail>();
   begin_step(found->step, *detail, out);
   send(message, out);

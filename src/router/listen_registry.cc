@@ -51,22 +51,30 @@ ListenRegistry::Effect ListenRegistry::change(NotificationSink& sink, const List
     return waits ? Effect::Later : Effect::Now;
   }
   Sink& state = sinks_.try_emplace(&sink, Sink{place.key}).first->second;
-  if (state.channels.contains(change.channel)) return state.waiting > 0 ? Effect::Later : Effect::Now;
-  if (state.channels.size() >= kChannelsMax) return Effect::TooMany;
-  state.channels.insert(change.channel);
+  const bool listens = state.channels.contains(change.channel);
+  if (!listens && state.channels.size() >= kChannelsMax) return Effect::TooMany;
   Channel& channel = places_[state.key][change.channel];
-  channel.sinks.push_back(&sink);
-  if (channel.ticket == 0) {
-    channel.ticket = next_ticket_++;
-    ListenPlace where = place;
-    where.key = state.key;
-    post_home(worker_, [thread = worker_.index(), where = std::move(where), name = change.channel,
-                        ticket = channel.ticket](Listeners& listeners) mutable {
-      listeners.listen(thread, std::move(where), name, ticket);
-    });
+  if (!listens) {
+    state.channels.insert(change.channel);
+    channel.sinks.push_back(&sink);
   }
-  if (!channel.granted) ++state.waiting;
+  if (!channel.granted) wait(sink, state, place, change.channel, channel);
   return state.waiting > 0 ? Effect::Later : Effect::Now;
+}
+
+void ListenRegistry::wait(NotificationSink& sink, Sink& state, const ListenPlace& place,
+                          const std::string& name, Channel& channel) {
+  if (std::find(channel.waiting.begin(), channel.waiting.end(), &sink) != channel.waiting.end()) return;
+  const bool asked = !channel.waiting.empty();
+  channel.waiting.push_back(&sink);
+  ++state.waiting;
+  if (asked) return;
+  channel.ticket = next_ticket_++;
+  ListenPlace where = place;
+  where.key = state.key;
+  post_home(worker_,
+            [thread = worker_.index(), where = std::move(where), name, ticket = channel.ticket](
+                Listeners& listeners) mutable { listeners.listen(thread, std::move(where), name, ticket); });
 }
 
 void ListenRegistry::unlisten(NotificationSink& sink, Sink& state, const std::string& name) {
@@ -74,7 +82,7 @@ void ListenRegistry::unlisten(NotificationSink& sink, Sink& state, const std::st
   const auto place = places_.find(state.key);
   const auto found = place->second.find(name);
   Channel& channel = found->second;
-  if (!channel.granted) --state.waiting;
+  state.waiting -= std::erase(channel.waiting, &sink);
   std::erase(channel.sinks, &sink);
   if (!channel.sinks.empty()) return;
   post_home(worker_, [thread = worker_.index(), key = state.key, name](Listeners& listeners) {
@@ -91,7 +99,27 @@ void ListenRegistry::unlisten_all(NotificationSink& sink, Sink& state) {
   }
 }
 
+bool ListenRegistry::hear_all(NotificationSink& sink) {
+  const auto found = sinks_.find(&sink);
+  if (found == sinks_.end()) return false;
+  const std::uint64_t ticket = next_ticket_++;
+  hearing_.emplace(ticket, &sink);
+  post_home(worker_, [thread = worker_.index(), key = found->second.key, ticket](Listeners& listeners) {
+    listeners.hear_all(thread, key, ticket);
+  });
+  return true;
+}
+
+void ListenRegistry::heard_all(std::uint64_t ticket) {
+  const auto found = hearing_.find(ticket);
+  if (found == hearing_.end()) return;
+  NotificationSink* const sink = found->second;
+  hearing_.erase(found);
+  sink->heard_all();
+}
+
 void ListenRegistry::leave(NotificationSink& sink) {
+  std::erase_if(hearing_, [&sink](const auto& one) { return one.second == &sink; });
   const auto found = sinks_.find(&sink);
   if (found == sinks_.end()) return;
   unlisten_all(sink, found->second);
@@ -102,8 +130,8 @@ void ListenRegistry::granted(const std::string& key, const std::string& name, st
   Channel* const channel = find(key, name);
   if (channel == nullptr || channel->ticket != ticket || std::exchange(channel->granted, true)) return;
   // A session that is told may end, or listen to something else.
-  const std::vector<NotificationSink*> sinks = channel->sinks;
-  for (NotificationSink* const sink : sinks)
+  const std::vector<NotificationSink*> waiting = std::exchange(channel->waiting, {});
+  for (NotificationSink* const sink : waiting)
     if (const auto state = sinks_.find(sink); state != sinks_.end() && --state->second.waiting == 0)
       sink->listening();
 }
@@ -112,11 +140,18 @@ void ListenRegistry::refused(const std::string& key, const std::string& name, st
                              const protocol::ErrorFields& why) {
   Channel* const channel = find(key, name);
   if (channel == nullptr || channel->ticket != ticket || channel->granted) return;
-  const std::vector<NotificationSink*> sinks = channel->sinks;
-  for (NotificationSink* const sink : sinks) {
+  const std::vector<NotificationSink*> waiting = channel->waiting;
+  for (NotificationSink* const sink : waiting) {
     leave(*sink);
     sink->cannot_listen(why);
   }
+}
+
+void ListenRegistry::lost(const std::string& key) {
+  const auto place = places_.find(key);
+  if (place == places_.end()) return;
+  for (auto& [name, channel] : place->second)
+    channel.granted = false;
 }
 
 void ListenRegistry::deliver(const std::string& key, const std::string& name, const Bytes& message) {

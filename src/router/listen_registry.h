@@ -33,6 +33,8 @@ class NotificationSink {
   virtual void notified(ByteView message) = 0;
   // All that it asked for is listened to.
   virtual void listening() = 0;
+  // Given to notified() is what it is to hear of all that was committed before ListenRegistry::hear_all().
+  virtual void heard_all() = 0;
   // What it asked for cannot be had.
   virtual void cannot_listen(const protocol::ErrorFields& why) = 0;
 
@@ -55,6 +57,9 @@ class ListenRegistry {
   // LISTEN, UNLISTEN or UNLISTEN * of a session. Later: NotificationSink::listening() or cannot_listen()
   // follows. `place` counts where the session listens to nothing yet.
   Effect change(NotificationSink& sink, const ListenPlace& place, const pooling::ListenChange& change);
+  // NotificationSink::heard_all() follows, soon also where nothing is to be heard for want of a connection.
+  // False: it listens to nothing.
+  bool hear_all(NotificationSink& sink);
   // It listens to nothing any more, and is told of nothing.
   void leave(NotificationSink& sink);
   std::size_t sink_count() const noexcept { return sinks_.size(); }
@@ -66,6 +71,9 @@ class ListenRegistry {
   void granted(const std::string& key, const std::string& channel, std::uint64_t ticket);
   void refused(const std::string& key, const std::string& channel, std::uint64_t ticket,
                const protocol::ErrorFields& why);
+  // The place's connection is lost: what is asked for from now on waits until another one listens to it.
+  void lost(const std::string& key);
+  void heard_all(std::uint64_t ticket);
   void deliver(const std::string& key, const std::string& channel, const Bytes& message);
 
  private:
@@ -73,21 +81,25 @@ class ListenRegistry {
     std::uint64_t ticket = 0;
     bool granted = false;
     std::vector<NotificationSink*> sinks{};
+    std::vector<NotificationSink*> waiting{};  // of those, who are to be told that it is granted
   };
   struct Sink {
     std::string key;
     std::set<std::string, std::less<>> channels{};
-    std::size_t waiting = 0;  // for channels that are not granted
+    std::size_t waiting = 0;  // for so many channels
   };
   using Channels = std::map<std::string, Channel, std::less<>>;
 
   Channel* find(const std::string& key, std::string_view channel);
+  void wait(NotificationSink& sink, Sink& state, const ListenPlace& place, const std::string& name,
+            Channel& channel);
   void unlisten(NotificationSink& sink, Sink& state, const std::string& channel);
   void unlisten_all(NotificationSink& sink, Sink& state);
 
   Worker& worker_;
   std::map<std::string, Channels, std::less<>> places_;
   std::map<NotificationSink*, Sink> sinks_;
+  std::map<std::uint64_t, NotificationSink*> hearing_;  // by the ticket of its question
   std::uint64_t next_ticket_ = 1;
 };
 

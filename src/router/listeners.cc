@@ -25,6 +25,7 @@ constexpr auto kPauseMin = 100ms;  // between two attempts to connect, doubled u
 constexpr auto kPauseMax = 2s;
 // A connection without a channel is kept for that long: a client may unlisten and listen again.
 constexpr auto kKept = 10s;
+constexpr std::string_view kReadOnly = "25006";  // LISTEN on a standby
 
 // What a listening connection needs of a session's way to log in.
 ServerRequest request_for(const ListenPlace& place, const ServerRequest& way) {
@@ -71,6 +72,13 @@ void Listeners::unlisten(unsigned thread, const std::string& key, const std::str
   send(*found->second);
 }
 
+void Listeners::hear_all(unsigned thread, const std::string& key, std::uint64_t ticket) {
+  const auto found = places_.find(key);
+  if (found == places_.end() || !found->second->connection) return tell_heard({{thread, ticket}});
+  found->second->asked.push_back({thread, ticket});
+  send(*found->second);
+}
+
 // Connected as long as somebody listens.
 asio::awaitable<void> Listeners::serve(Place& place) {
   co_await asio::this_coro::throw_if_cancelled(false);
@@ -79,10 +87,15 @@ asio::awaitable<void> Listeners::serve(Place& place) {
   while (!closing_ && !place.channels.empty()) {
     const bool connected = co_await connect(place);
     if (connected && !closing_) {
-      pause = kPauseMin;
+      const Clock::time_point since = Clock::now();
       worker_.metrics().change(metric::listening_connections, 1);
       co_await receive(place);
       worker_.metrics().change(metric::listening_connections, -1);
+      if (Clock::now() - since >= kPauseMax) pause = kPauseMin;
+      place.channels.disconnected();
+      tell_lost(place);
+      tell_heard(std::exchange(place.answered, {}));
+      tell_heard(std::exchange(place.asked, {}));
     }
     place.connection.reset();
     if (closing_ || place.channels.empty()) break;
@@ -121,7 +134,7 @@ asio::awaitable<bool> Listeners::connect(Place& place) {
                  {{"database", place.at.database}, {"reason", failure.reason}});
     if (failure.kind == ServerFailure::Kind::Unanswerable && &way != &ways.back()) continue;
     if (failure.kind != ServerFailure::Kind::Unreachable && failure.kind != ServerFailure::Kind::NotReady)
-      refuse_waiting(place, failure.error);
+      refuse(place, place.channels.take_waiting(), failure.error);
     co_return false;
   }
   co_return false;
@@ -129,7 +142,8 @@ asio::awaitable<bool> Listeners::connect(Place& place) {
 
 // Until the connection ends.
 asio::awaitable<void> Listeners::receive(Place& place) {
-  place.channels.connected();
+  place.error.reset();
+  place.asking = false;
   place.needed_at = Clock::now();
   send(place);
   protocol::FrameDecoder decoder(kMessageBytesMax);
@@ -151,13 +165,14 @@ bool Listeners::take(Place& place, protocol::FrameDecoder& decoder) {
         on_notification(place, **frame);
         break;
       case 'Z':
-        if (!place.channels.running()) return false;
-        place.channels.ready();
-        send(place);
+        if (!on_ready(place)) return false;
         break;
-      case 'E':  // it stands by, shuts down, or was told to go: another one is needed
-        return false;
+      case 'E':
+        place.error = protocol::parse_error_fields((*frame)->body);
+        if (place.error->severity != "ERROR") return false;
+        break;
       case 'C':
+      case 'I':
       case 'N':
       case 'S':
         break;
@@ -165,6 +180,25 @@ bool Listeners::take(Place& place, protocol::FrameDecoder& decoder) {
         return false;
     }
   }
+}
+
+// An error is that of one channel, unless the server stands by: then another one is needed.
+bool Listeners::on_ready(Place& place) {
+  if (!place.channels.running() && !place.asking) return false;
+  tell_heard(std::exchange(place.answered, {}));
+  const std::optional<protocol::ErrorFields> error = std::exchange(place.error, std::nullopt);
+  if (std::exchange(place.asking, false)) {
+    if (error) return false;
+  } else if (!error) {
+    place.channels.ready();
+  } else {
+    if (error->sqlstate == kReadOnly) return false;
+    std::optional<std::vector<pooling::ListenChannels::Granted>> refused = place.channels.failed();
+    if (!refused) return false;
+    refuse(place, *std::move(refused), *error);
+  }
+  send(place);
+  return true;
 }
 
 void Listeners::on_notification(Place& place, const protocol::Frame& frame) {
@@ -184,8 +218,11 @@ void Listeners::on_notification(Place& place, const protocol::Frame& frame) {
 // What is next to be said to the server, and to those who wait.
 void Listeners::send(Place& place) {
   if (!place.channels.empty()) place.needed_at = Clock::now();
-  if (place.connection) {
-    if (const std::string sql = place.channels.next_sql(); !sql.empty()) {
+  if (place.connection && !place.asking && !place.channels.running()) {
+    const std::string sql = place.channels.next_sql();
+    place.asking = sql.empty() && !place.asked.empty();
+    if (!sql.empty() || place.asking) {
+      place.answered = std::exchange(place.asked, {});
       Bytes query;
       protocol::append_query(query, sql);
       place.asked_at = Clock::now();
@@ -204,11 +241,22 @@ void Listeners::tell_granted(Place& place) {
     });
 }
 
-void Listeners::refuse_waiting(Place& place, const protocol::ErrorFields& why) {
-  for (pooling::ListenChannels::Granted& one : place.channels.take_waiting())
+void Listeners::refuse(Place& place, std::vector<pooling::ListenChannels::Granted> all,
+                       const protocol::ErrorFields& why) {
+  for (pooling::ListenChannels::Granted& one : all)
     post(one.thread, [key = place.at.key, one = std::move(one), why](ListenRegistry& registry) {
       registry.refused(key, one.channel, one.ticket, why);
     });
+}
+
+void Listeners::tell_lost(const Place& place) {
+  for (unsigned thread = 0; thread < worker_.shared().workers.size(); ++thread)
+    post(thread, [key = place.at.key](ListenRegistry& registry) { registry.lost(key); });
+}
+
+void Listeners::tell_heard(std::vector<Question> all) {
+  for (const Question& one : all)
+    post(one.thread, [ticket = one.ticket](ListenRegistry& registry) { registry.heard_all(ticket); });
 }
 
 void Listeners::drop(ServerId server) {
@@ -232,7 +280,7 @@ void Listeners::tick(Clock::time_point now) {
   const auto patience = worker_.snapshot()->options().server_reset_timeout;
   for (const auto& [key, place] : places_) {
     if (!place->connection) continue;
-    const bool silent = place->channels.running() && now - place->asked_at >= patience;
+    const bool silent = (place->channels.running() || place->asking) && now - place->asked_at >= patience;
     const bool unused = place->channels.empty() && now - place->needed_at >= kKept;
     if (silent || unused) place->connection->stream.close();
   }

@@ -39,6 +39,9 @@ class Listeners {
   // and channel until unlisten().
   void listen(unsigned thread, ListenPlace place, const std::string& channel, std::uint64_t ticket);
   void unlisten(unsigned thread, const std::string& key, const std::string& channel);
+  // ListenRegistry::heard_all() follows what was notified up to now: a question to the server and its answer
+  // behind it, one for all who ask meanwhile. At once where there is no connection.
+  void hear_all(unsigned thread, const std::string& key, std::uint64_t ticket);
 
   // The server is gone, or another one is the primary.
   void drop(ServerId server);
@@ -59,15 +62,23 @@ class Listeners {
   std::vector<Info> info() const;
 
  private:
+  struct Question {
+    unsigned thread;
+    std::uint64_t ticket;
+  };
   struct Place {
     Place(asio::any_io_executor executor, ListenPlace where) : at(std::move(where)), pause(executor) {}
     ListenPlace at;
     pooling::ListenChannels channels{};
     std::optional<ServerConnection> connection{};
-    Clock::time_point asked_at{};     // when the Query that runs was sent
-    Clock::time_point needed_at{};    // when a channel was last wanted
-    asio::steady_timer pause;         // before the next attempt to connect
-    std::uint64_t notifications = 0;  // received
+    Clock::time_point asked_at{};                  // when the Query that runs was sent
+    std::optional<protocol::ErrorFields> error{};  // its answer so far
+    std::vector<Question> asked{};                 // by hear_all()
+    std::vector<Question> answered{};              // by the ReadyForQuery of the Query that runs
+    bool asking = false;                           // and that is for them alone
+    Clock::time_point needed_at{};                 // when a channel was last wanted
+    asio::steady_timer pause;                      // before the next attempt to connect
+    std::uint64_t notifications = 0;               // received
     std::uint64_t reconnects = 0;
   };
 
@@ -75,10 +86,14 @@ class Listeners {
   asio::awaitable<bool> connect(Place& place);
   asio::awaitable<void> receive(Place& place);
   bool take(Place& place, protocol::FrameDecoder& decoder);
+  bool on_ready(Place& place);
   void on_notification(Place& place, const protocol::Frame& frame);
   void send(Place& place);
   void tell_granted(Place& place);
-  void refuse_waiting(Place& place, const protocol::ErrorFields& why);
+  void refuse(Place& place, std::vector<pooling::ListenChannels::Granted> all,
+              const protocol::ErrorFields& why);
+  void tell_lost(const Place& place);
+  void tell_heard(std::vector<Question> all);
   template <class Tell>
   void post(unsigned thread, Tell tell);
 

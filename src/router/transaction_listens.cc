@@ -59,7 +59,16 @@ bool TransactionSession::listens_changed(std::vector<pooling::ListenChange> chan
   worker_.metrics().change(metric::listening_sessions, static_cast<std::int64_t>(registry.sink_count()) -
                                                            static_cast<std::int64_t>(before));
   if (later && !listen_since_) listen_since_ = Clock::now();
+  translator_.watch_notify(registry.channel_count(*this) > 0);
   return later;
+}
+
+bool TransactionSession::wants_to_hear_all() {
+  return worker_.listen_registry().hear_all(*this);
+}
+
+void TransactionSession::heard_all() {
+  if (relay_) relay_->heard_all();
 }
 
 void TransactionSession::listening() {

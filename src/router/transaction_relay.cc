@@ -17,6 +17,8 @@ constexpr std::chrono::seconds kLastWords{1};
 // Servers in a row that a transaction may lose before anything of its own was sent.
 constexpr int kLostInHandOverMax = 5;
 
+constexpr std::size_t kReadyBytes = 6;  // a ReadyForQuery
+
 }  // namespace
 
 TransactionRelay::TransactionRelay(net::Stream& client, const Parts& parts, Host& host)
@@ -263,7 +265,7 @@ void TransactionRelay::on_server_writable(std::error_code ec) {
 
 void TransactionRelay::send_to_client(ByteView bytes) {
   if (ending_) return;
-  if (gated_ || !to_client_.empty()) return append(to_client_, bytes);
+  if (gated() || !to_client_.empty()) return append(to_client_, bytes);
   while (!bytes.empty()) {
     const net::IoOutcome outcome = client_.try_write(bytes);
     if (outcome.status == net::IoStatus::Ok) {
@@ -307,7 +309,15 @@ void TransactionRelay::on_client_drained() {
 }
 
 void TransactionRelay::open_gate() {
-  if (std::exchange(gated_, false) && !ending_ && !writing_client_) on_client_drained();
+  if (std::exchange(gated_, false) && !gated() && !ending_ && !writing_client_) on_client_drained();
+}
+
+void TransactionRelay::heard_all() {
+  if (!ready_at_) return;
+  const auto at = static_cast<std::ptrdiff_t>(*std::exchange(ready_at_, std::nullopt));
+  const Bytes told = std::exchange(notifications_, {});
+  to_client_.insert(to_client_.begin() + at, told.begin(), told.end());
+  if (!gated() && !ending_ && !writing_client_) on_client_drained();
 }
 
 void TransactionRelay::notify(ByteView message) {
@@ -318,7 +328,7 @@ void TransactionRelay::notify(ByteView message) {
 
 // PostgreSQL tells a client of them only between two transactions of its own.
 void TransactionRelay::flush_notifications() {
-  if (ending_ || gated_ || !to_client_.empty()) return;
+  if (ending_ || gated() || !to_client_.empty()) return;
   if (server_ != nullptr &&
       (hand_over_ || pooling::hand_back(tracker_, translator_) == pooling::HandBack::Busy))
     return;
@@ -349,7 +359,7 @@ ServerUser::Flow TransactionRelay::on_server_bytes(ByteView bytes) {
   translator_.on_server(bytes, answers, again);
   if (translator_.has_listens()) [[unlikely]]
     gated_ = host_.listens_changed(translator_.take_listens()) || gated_;
-  if (!answers.empty()) send_to_client(contiguous(answers));
+  if (!answers.empty()) give_answers(contiguous(answers));
   if (!ending_) to_server(again, now);
   release_if_at_rest(now);
   if (!ending_ && server_ == from && !hand_over_ && !to_client_.empty()) {
@@ -358,6 +368,19 @@ ServerUser::Flow TransactionRelay::on_server_bytes(ByteView bytes) {
   }
   go_on();
   return Flow::ReadOn;
+}
+
+// PostgreSQL tells a session that listens of its own NOTIFY before it says that it is ready. What the router
+// hears for it comes by another connection.
+void TransactionRelay::give_answers(ByteView answers) {
+  const bool ready = answers.size() >= kReadyBytes &&
+                     answers[answers.size() - kReadyBytes] == std::byte{'Z'} && !ready_at_ &&
+                     pooling::hand_back(tracker_, translator_) != pooling::HandBack::Busy;
+  if (!ready || !translator_.take_notified() || !host_.wants_to_hear_all()) return send_to_client(answers);
+  send_to_client(answers.first(answers.size() - kReadyBytes));
+  if (ending_) return;
+  ready_at_ = to_client_.size();
+  send_to_client(answers.last(kReadyBytes));
 }
 
 void TransactionRelay::on_server_end(std::error_code) {

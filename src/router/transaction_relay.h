@@ -68,6 +68,9 @@ class TransactionRelay final : private ServerUser {
     // What the client listens to has changed, its transaction being committed. True: it is told so only when
     // open_gate() says that it will miss nothing.
     virtual bool listens_changed(std::vector<pooling::ListenChange> changes) = 0;
+    // The client's transaction may have notified itself. True: it is told that it is over only when
+    // heard_all() says that what it is to hear of it has been given to notify().
+    virtual bool wants_to_hear_all() = 0;
     // The relay ends within a transaction.
     virtual void server_left(PooledServer& server, Left left) = 0;
 
@@ -116,7 +119,8 @@ class TransactionRelay final : private ServerUser {
   void give_up_hand_over();
   // What the client was not to be told yet, it is told now.
   void open_gate();
-  bool gated() const noexcept { return gated_; }
+  void heard_all();
+  bool gated() const noexcept { return gated_ || ready_at_; }
   // A NotificationResponse, for between two transactions. notification_bytes(): of those that wait for that,
   // or for the client to read.
   void notify(ByteView message);
@@ -168,6 +172,7 @@ class TransactionRelay final : private ServerUser {
   void release(Clock::time_point now);
   void send_to_server(ByteView bytes);
   void on_server_writable(std::error_code ec);
+  void give_answers(ByteView answers);
   void send_to_client(ByteView bytes);
   void on_client_writable(std::error_code ec);
   void on_client_drained();
@@ -221,9 +226,11 @@ class TransactionRelay final : private ServerUser {
   bool watched_ = false;         // whether the client went while it waits is known: it sent more
   bool writing_client_ = false;  // waits until the client takes more
   bool writing_server_ = false;
-  bool gated_ = false;             // to_client_ is held back until what is listened to is
-  bool server_held_ = false;       // the server is not being read
-  bool moved_ = false;             // since the last tick
+  std::optional<std::size_t>
+      ready_at_;              // to_client_ is held back: notifications go to here, before its ReadyForQuery
+  bool gated_ = false;        // and until what is listened to is
+  bool server_held_ = false;  // the server is not being read
+  bool moved_ = false;        // since the last tick
   bool translator_holds_ = false;  // until the server has answered
   bool malformed_ = false;         // the server is to judge a message, and nothing more is read
   bool end_of_file_ = false;       // the client's last is in held_

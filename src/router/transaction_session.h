@@ -111,7 +111,9 @@ class TransactionSession final : private TransactionRelay::Host,
   PooledServer* ask_primary(Clock::time_point now);
   // transaction_listens.cc
   bool listens_changed(std::vector<pooling::ListenChange> changes) override;
+  bool wants_to_hear_all() override;
   void notified(ByteView message) override;
+  void heard_all() override;
   void listening() override;
   void cannot_listen(const protocol::ErrorFields& why) override;
   ListenPlace listen_place() const;

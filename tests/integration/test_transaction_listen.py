@@ -137,12 +137,47 @@ def test_what_a_function_listens_to_reaches_no_other_client(pooled, cluster):
         assert b.silent(0.05)
 
 
-# A session's own arrive, after the answer of the transaction that sent them.
-def test_own_notifications_come_after_the_commit(pooled):
+# A session's own come where PostgreSQL has them: before the ReadyForQuery of the transaction that sent them.
+OWN = {
+    "query": [(Q("notify me, 'hello'"), 1)],
+    "function": [(Q("select pg_notify('me', 'hello')"), 1)],
+    "block": [(Q("begin"), 1), (Q("notify me, 'hello'"), 1), (Q("commit"), 1)],
+    "one text": [(Q("begin; notify me, 'hello'; commit; select 1"), 1)],
+    "batch": [(P("", "select pg_notify($1, 'hello')") + B("", "", ["me"]) + E() + S(), 1)],
+    "prepared": [
+        (P("n", "select pg_notify($1, 'hello')") + S(), 1),
+        (B("", "n", ["me"]) + E() + S(), 1),
+        (B("", "n", ["me"]) + E() + S(), 1),
+    ],
+    "rolled back": [(Q("begin"), 1), (Q("notify me"), 1), (Q("rollback"), 1)],
+    "nobody's": [(Q("notify other"), 1)],
+}
+
+
+@pytest.mark.parametrize("how", OWN)
+def test_own_notifications_come_before_the_answer_is_complete(pooled, direct, how):
+    def story(session):
+        with session as client:
+            client.query("listen me")
+            return ["".join(x.kind for x in client.run(data, count)) for data, count in OWN[how]]
+
+    right = story(direct.session())
+    for _ in range(20):
+        assert story(pooled.session()) == right
+
+
+def test_own_notifications_of_a_trigger_come_too(pooled, cluster):
+    cluster.primary.query(
+        "create table if not exists told (a int); grant all on told to public;"
+        "create or replace function tell() returns trigger language plpgsql as "
+        "$$ begin perform pg_notify('me', new.a::text); return new; end $$;"
+        "create or replace trigger tells after insert on told for each row execute function tell()",
+        database="app",
+    )
     with pooled.session() as client:
         client.query("listen me")
-        client.query("notify me, 'hello'")
-        assert heard(client.read()) == ("me", "hello")
+        client.query("insert into told values (1)")
+        assert heard(client.read()) == ("me", "1")
 
 
 def test_payloads_come_in_the_clients_encoding(pooled, cluster):
@@ -181,6 +216,39 @@ def test_a_lost_connection_listens_again(pooled, cluster):
         notify(cluster, "news", "again")
         assert heard(client.read()) == ("news", "again")
         assert client.value("select 1") == "1"
+
+
+# A LISTEN that comes while there is no connection is answered when there is one.
+def test_what_is_asked_for_meanwhile_is_listened_to(pooled, cluster):
+    def lose():
+        cluster.primary.query(
+            "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sluice listen'"
+        )
+
+    with pooled.session() as first:
+        first.query("listen news")
+        for i in range(10):
+            lose()
+            with pooled.session() as other:
+                wait_until(
+                    lambda i=i: pooled.metric("sluice_listening_reconnects_total") == i + 1, 5, "the loss to be seen"
+                )
+                other.query("listen news")
+                notify(cluster, "news", str(i))
+                assert heard(other.read()) == ("news", str(i))
+                assert heard(first.read()) == ("news", str(i))
+
+
+def test_rolled_back_to_a_savepoint_it_is_forgotten(pooled, cluster):
+    with pooled.session() as client:
+        client.run(Q("begin") + Q("listen a") + Q("savepoint s") + Q("listen b") + Q("rollback to s") + Q("commit"), 6)
+        notify(cluster, "b", "never")
+        notify(cluster, "a", "yes")
+        assert heard(client.read()) == ("a", "yes")
+        client.run(Q("begin") + Q("listen b") + Q("rollback; select 1"), 3)
+        notify(cluster, "b", "never")
+        notify(cluster, "a", "again")
+        assert heard(client.read()) == ("a", "again")
 
 
 def test_a_client_that_does_not_take_them_is_ended(make_router, cluster):

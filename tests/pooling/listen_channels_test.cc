@@ -19,7 +19,6 @@ std::string words(std::vector<ListenChannels::Granted> granted) {
 
 TEST(ListenChannels, GrantsOnlyWhatTheServerHasConfirmed) {
   ListenChannels channels;
-  channels.connected();
   channels.add(0, "a", 1);
   EXPECT_EQ(channels.next_sql(), "LISTEN \"a\";");
   channels.add(1, "a", 7);
@@ -39,7 +38,6 @@ TEST(ListenChannels, GrantsOnlyWhatTheServerHasConfirmed) {
 
 TEST(ListenChannels, StopsWithTheLastThread) {
   ListenChannels channels;
-  channels.connected();
   channels.add(0, "a", 1);
   channels.add(1, "a", 2);
   EXPECT_EQ(channels.next_sql(), "LISTEN \"a\";");
@@ -59,22 +57,77 @@ TEST(ListenChannels, StopsWithTheLastThread) {
 
 TEST(ListenChannels, ListensAnewOnAnotherConnectionAndGrantsNothingTwice) {
   ListenChannels channels;
-  channels.connected();
   channels.add(0, "a", 1);
   channels.next_sql();
   channels.ready();
   channels.take_granted();
   channels.add(0, "b", 2);
   channels.next_sql();
-  channels.connected();
+  channels.disconnected();
   EXPECT_EQ(channels.next_sql(), "LISTEN \"a\";LISTEN \"b\";");
   channels.ready();
   EXPECT_EQ(words(channels.take_granted()), "0b2 ");
 }
 
+TEST(ListenChannels, GrantsNothingWhileThereIsNoConnection) {
+  ListenChannels channels;
+  channels.add(0, "a", 1);
+  channels.next_sql();
+  channels.ready();
+  EXPECT_EQ(words(channels.take_granted()), "0a1 ");
+  channels.disconnected();
+  channels.add(1, "a", 2);
+  channels.add(0, "a", 3);  // another session of the first thread
+  EXPECT_EQ(words(channels.take_granted()), "");
+  EXPECT_EQ(channels.next_sql(), "LISTEN \"a\";");
+  channels.ready();
+  EXPECT_EQ(words(channels.take_granted()), "0a3 1a2 ");
+  EXPECT_EQ(channels.threads_of("a"), (std::vector<unsigned>{0, 1})) << "each once";
+}
+
+TEST(ListenChannels, OfThoseThatListenAlreadyTakesNothingOutWhenTheServerCannotBeHad) {
+  ListenChannels channels;
+  channels.add(0, "a", 1);
+  channels.next_sql();
+  channels.ready();
+  channels.take_granted();
+  channels.disconnected();
+  channels.add(0, "a", 2);
+  EXPECT_EQ(words(channels.take_waiting()), "0a2 ") << "who asked last is told";
+  EXPECT_EQ(words(channels.take_waiting()), "");
+  EXPECT_EQ(channels.next_sql(), "LISTEN \"a\";") << "who asked before still wants it";
+}
+
+TEST(ListenChannels, AFailureIsThatOfOneChannel) {
+  ListenChannels channels;
+  for (const char* const name : {"a", "b", "c"})
+    channels.add(0, name, 1);
+  EXPECT_EQ(channels.next_sql(), "LISTEN \"a\";LISTEN \"b\";LISTEN \"c\";");
+  EXPECT_EQ(words(channels.failed().value()), "");
+  EXPECT_EQ(channels.next_sql(), "LISTEN \"a\";");
+  channels.ready();
+  EXPECT_EQ(channels.next_sql(), "LISTEN \"b\";");
+  EXPECT_EQ(words(channels.failed().value()), "0b1 ");
+  EXPECT_EQ(channels.next_sql(), "LISTEN \"c\";");
+  channels.ready();
+  EXPECT_EQ(words(channels.take_granted()), "0a1 0c1 ");
+  EXPECT_EQ(channels.next_sql(), "");
+  channels.add(0, "d", 1);
+  channels.add(0, "e", 1);
+  EXPECT_EQ(channels.next_sql(), "LISTEN \"d\";LISTEN \"e\";") << "together again";
+  channels.ready();
+  channels.remove(0, "a");
+  EXPECT_EQ(channels.next_sql(), "UNLISTEN \"a\";");
+  EXPECT_FALSE(channels.failed()) << "it goes on sending what nobody wants";
+  channels.disconnected();
+  EXPECT_EQ(channels.next_sql(), "LISTEN \"c\";LISTEN \"d\";LISTEN \"e\";");
+  EXPECT_TRUE(channels.failed());
+  channels.next_sql();
+  EXPECT_FALSE(channels.failed()) << "sessions rely on it";
+}
+
 TEST(ListenChannels, GivesBackThoseThatWaitWhenTheServerRefuses) {
   ListenChannels channels;
-  channels.connected();
   channels.add(0, "a", 1);
   channels.next_sql();
   channels.ready();
@@ -91,7 +144,6 @@ TEST(ListenChannels, QuotesNames) {
 
 TEST(ListenChannels, SaysAtMostSoMuchAtATime) {
   ListenChannels channels;
-  channels.connected();
   for (std::size_t i = 0; i <= ListenChannels::kStatementsMax; ++i)
     channels.add(0, std::to_string(i), i);
   const std::string sql = channels.next_sql();
@@ -129,7 +181,6 @@ TEST(ListenChannels, RandomHistoriesEndWithWhatIsWanted) {
         EXPECT_TRUE(server.contains(one.channel)) << "seed=" << seed;
       }
     };
-    channels.connected();
     for (int step = 0; step < 200; ++step) {
       const auto thread = static_cast<unsigned>(random() % 3);
       const std::string name(1, static_cast<char>('a' + random() % 4));
@@ -152,7 +203,7 @@ TEST(ListenChannels, RandomHistoriesEndWithWhatIsWanted) {
           if (random() % 20 != 0) break;
           server.clear();
           running.clear();
-          channels.connected();
+          channels.disconnected();
       }
       look();
     }

@@ -31,7 +31,7 @@ std::string object(std::string_view sql, std::string_view verb) {
 }
 
 bool exits_transaction(std::string_view sql) {
-  return sql == "commit" || sql == "rollback";
+  return sql == "commit" || sql == "rollback" || starts(sql, "rollback to ");
 }
 
 bool has_rows(std::string_view sql) {
@@ -135,9 +135,9 @@ void PgModel::message(char type, ByteView body) {
 }
 
 bool PgModel::check_parse(const std::string& sql) {
-  static const std::string_view kVerbs[] = {"select",   "insert",    "set ",        "begin",       "commit",
-                                            "rollback", "copy ",     "deallocate ", "discard all", "prepare ",
-                                            "listen ",  "unlisten ", "show "};
+  static const std::string_view kVerbs[] = {
+      "select",      "insert",   "set ",    "begin",     "commit", "rollback",   "copy ",   "deallocate ",
+      "discard all", "prepare ", "listen ", "unlisten ", "show ",  "savepoint ", "release "};
   const bool known = std::any_of(std::begin(kVerbs), std::end(kVerbs),
                                  [&](std::string_view verb) { return starts(sql, verb); });
   if (!known) return error("42601", "syntax error"), false;
@@ -314,6 +314,14 @@ bool PgModel::run(const std::string& sql, bool extended) {
   if (sql == "begin") {
     status_ = 'T';
     return tag("BEGIN"), true;
+  }
+  if (starts(sql, "savepoint ") || starts(sql, "release ") || starts(sql, "rollback to ")) {
+    if (status_ == 'I') return error("25P01", "only in transaction blocks"), false;
+    status_ = 'T';
+    return tag(starts(sql, "savepoint") ? "SAVEPOINT"
+               : starts(sql, "release") ? "RELEASE"
+                                        : "ROLLBACK"),
+           true;
   }
   if (exits_transaction(sql)) {
     const bool failed = status_ == 'E';

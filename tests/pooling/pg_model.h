@@ -21,9 +21,10 @@ struct Database {
 // judges. Texts:  select ... (a row with the text), "select fail" (22012 when executed), "select missing"
 // (42P01 when
 //         parsed), "select v" (a result that follows Database::version), insert ..., set ..., begin, commit,
-//         rollback, copy in, "copy fail" (22P04 at its first row), deallocate [all|name], discard all,
-//         prepare name, listen name, unlisten name, show names (the prepared ones), nothing, and all else is
-//         a syntax error. A Query may hold several, separated by semicolons.
+//         rollback, savepoint, release, rollback to, copy in, "copy fail" (22P04 at its first row),
+//         deallocate [all|name], discard all, prepare name, listen name, unlisten name, show names (the
+//         prepared ones), nothing, and all else is a syntax error. A Query may hold several, separated by
+//         semicolons.
 class PgModel {
  public:
   explicit PgModel(Database& database) : database_(database) {}

@@ -83,6 +83,71 @@ TEST(Pinning, ListenCountsWhenItsTransactionIsCommitted) {
   EXPECT_EQ(world.a.translator().take_listens(), (Listens{{SqlAction::UnlistenAll, ""}}));
 }
 
+Listens listens_of(const std::vector<std::string>& queries) {
+  World world;
+  for (const std::string& query : queries)
+    world.a_gets(world.one, Stream().query(query));
+  return world.a.translator().take_listens();
+}
+
+// What PostgreSQL forgets with what is rolled back.
+TEST(Pinning, ListenEndsWithThePartOfItsTransactionThatIsRolledBack) {
+  const ListenChange a{SqlAction::Listen, "a"};
+  const ListenChange b{SqlAction::Listen, "b"};
+  EXPECT_EQ(listens_of({"begin", "listen a", "rollback; select 1"}), Listens{});
+  EXPECT_EQ(listens_of({"begin", "listen a", "rollback; begin", "commit"}), Listens{});
+  EXPECT_EQ(listens_of({"begin", "listen a", "commit; begin", "listen b", "rollback"}), Listens{a});
+  EXPECT_EQ(listens_of({"begin", "listen a", "savepoint s", "listen b", "rollback to s", "commit"}),
+            Listens{a});
+  EXPECT_EQ(listens_of({"begin", "savepoint s", "listen a", "rollback to s", "listen b", "commit"}),
+            Listens{b});
+  EXPECT_EQ(listens_of({"begin", "listen a", "savepoint s", "listen b", "release s", "commit"}),
+            (Listens{a, b}));
+  EXPECT_EQ(listens_of({"begin", "listen a", "savepoint s", "listen b", "select fail",
+                        "rollback to savepoint s; commit"}),
+            Listens{a});
+  EXPECT_EQ(listens_of({"begin", "listen a", "select fail", "commit"}), Listens{});
+  EXPECT_EQ(listens_of({"begin", "listen a", "commit; select fail"}), Listens{a});
+}
+
+TEST(Pinning, SavepointsAreSeenInTheExtendedProtocolToo) {
+  World world;
+  Stream stream;
+  stream.query("begin").parse("back", "rollback to s").sync();
+  for (const char* const sql : {"listen a", "savepoint s", "listen b"})
+    stream.parse("", sql).bind("", "").execute();
+  stream.bind("", "back").execute().parse("", "commit").bind("", "").execute().sync();
+  world.a_gets(world.one, stream);
+  EXPECT_EQ(world.a.translator().take_listens(), (Listens{{SqlAction::Listen, "a"}}));
+}
+
+TEST(Pinning, UnlistenBehindAListenOfTheServersOwnIsNoListen) {
+  World world;
+  world.a_gets(world.one, Stream().query("listen a; unlisten b"));
+  EXPECT_EQ(world.a.translator().take_listens(), (Listens{{SqlAction::Unlisten, "b"}}));
+}
+
+TEST(Pinning, MoreListensThanATransactionMayHaveAreRefused) {
+  World world;
+  world.a_gets(world.one, Stream().query("begin"));
+  for (int i = 0; i < 1000; ++i)
+    world.a_gets(world.one, Stream().query("listen a" + std::to_string(i)));
+  EXPECT_TRUE(world.a_gets(world.one, Stream().query("listen more")).starts_with("E54000"));
+  EXPECT_EQ(world.a_gets(world.one, Stream().query("commit")), "C(ROLLBACK) Z(I)");
+  EXPECT_EQ(world.a.translator().take_listens(), Listens{});
+  EXPECT_EQ(world.a_gets(world.one, Stream().query("listen a")), "C(LISTEN) Z(I)");
+  EXPECT_EQ(world.a.translator().take_listens().size(), 1u);
+
+  Stream batch;
+  batch.parse("", "listen b");
+  for (int i = 0; i <= 1000; ++i)
+    batch.bind("", "").execute();
+  const std::string answers = world.a_gets(world.one, batch.sync());
+  EXPECT_NE(answers.find(" C(LISTEN) 2 E54000"), std::string::npos);
+  EXPECT_TRUE(answers.ends_with(" Z(I)"));
+  EXPECT_EQ(world.a.translator().take_listens(), Listens{});
+}
+
 TEST(Pinning, ListenAmongOtherStatementsPins) {
   World world;
   world.a_on(world.one, Stream().query("select 1; listen a"));

@@ -182,7 +182,9 @@ void run_history(unsigned seed) {
 TEST(RandomHistories, LookAsOnAServerOfOnesOwn) {
   if (const char* seed = std::getenv("SLUICE_SEED"))
     return run_history(static_cast<unsigned>(std::atoi(seed)));
-  for (unsigned seed = 1; seed <= 1000; ++seed) {
+  const char* const more = std::getenv("SLUICE_SEED_COUNT");
+  const unsigned count = more != nullptr ? static_cast<unsigned>(std::atoi(more)) : 1000;
+  for (unsigned seed = 1; seed <= count; ++seed) {
     run_history(seed);
     if (testing::Test::HasFailure()) break;
   }
