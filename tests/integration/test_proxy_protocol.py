@@ -12,7 +12,7 @@ import pytest
 from harness import messages as m
 from harness.net import end, free_port, wait_until
 from harness.router import Front
-from harness.wire import LoginRefused, unverified_context
+from harness.wire import LoginRefused, WireClient, unverified_context
 
 SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
 
@@ -127,6 +127,31 @@ def test_a_proxys_own_connection_has_its_own_address(proxied):
             [row] = rows(router)
             assert (row["addr"], row["host"]) == ("127.0.0.1", "")
         wait_until(lambda: not rows(router), what="the client to be gone")
+
+
+@pytest.mark.short
+def test_a_cleartext_password_goes_only_where_the_whole_way_is_local(make_router, tmp_path):
+    """A proxy on this machine, at a Unix socket, speaks for clients that may be anywhere."""
+    path = str(tmp_path / "s")
+
+    def session(header, **changes):
+        router = make_router(
+            listen_addr=["127.0.0.1", path],
+            hba=[{"user": "admin", "method": "scram-sha-256"}, {"method": "passthrough"}],
+            server_tls_sslmode="require",
+            **changes,
+        )
+        try:
+            with WireClient(path, 0) as client:
+                return client.send(header).login("plain", "app").value("select 1")
+        finally:
+            router.stop()
+
+    assert session(b"") == "1"
+    assert session(v2_unix(), proxy_protocol_from=["unix"]) == "1"
+    for header in (v1(), v2()):
+        with pytest.raises(LoginRefused, match="28000.*cleartext password"):
+            session(header, proxy_protocol_from=["unix"])
 
 
 def test_a_unix_socket_at_the_proxy_is_one(proxied):

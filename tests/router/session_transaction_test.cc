@@ -126,6 +126,24 @@ TEST(SessionTransaction, CancelsAndClosesWhatNobodyWaitsForAnyMore) {
   world.expect_nothing_left();
 }
 
+// Was: the end waited for it in vain, with a receive of its own still pending.
+TEST(SessionTransaction, EndsWithoutWaitingForAServerThatIsBeingCleaned) {
+  SessionWorld world(kTransactions);
+  world.server("a").on_message = [](Backend&, char, std::string_view text) { return text == "DISCARD ALL"; };
+  ScriptedClient& client = world.ready_client();
+  client.query("BEGIN");
+  world.settle();
+  client.terminate();
+  world.settle();
+  ASSERT_EQ(heard_by(world, "a").back(), "Q:DISCARD ALL") << "and never answered";
+  ASSERT_EQ(world.worker().transaction_pools().count(), 1U);
+  const double before = world.seconds();
+  world.shut_down();
+  EXPECT_LT(world.seconds() - before, 1.0);
+  EXPECT_EQ(world.worker().transaction_pools().count(), 0U);
+  EXPECT_EQ(world.sim().kernel().open_sockets(), 0U);
+}
+
 // B67
 TEST(SessionTransaction, PassesOverAServerThatDiedWhileItWasIdle) {
   SessionWorld world(kTransactions);

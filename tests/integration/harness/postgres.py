@@ -200,7 +200,7 @@ class Cluster:
             "--no-instructions",
         ]
         subprocess.run(as_postgres(map(str, command)), check=True, cwd="/", stdout=subprocess.DEVNULL)
-        certificate, key = self.authority.issue("postgres", "localhost", ["localhost", "127.0.0.1"])
+        certificate, key = self.authority.issue("postgres", "localhost", ["localhost", "127.0.0.1", "pods.test"])
         for source, target in (
             (certificate, "server.crt"),
             (key, "server.key"),

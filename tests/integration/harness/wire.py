@@ -26,16 +26,18 @@ class LoginRefused(Exception):
 
 
 class WireClient:
-    """One TCP connection. Messages of the login are kept in `.login_messages`, server settings in
+    """One TCP connection, or with a path for the host one by a Unix socket. Messages of the login are kept in `.login_messages`, server settings in
     `.parameters`."""
 
     def __init__(self, host, port, receive_buffer=None, timeout=READ_SECONDS):
-        self.socket = socket.socket()
+        unix = host.startswith("/")
+        self.socket = socket.socket(socket.AF_UNIX if unix else socket.AF_INET)
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(timeout)
-        self.socket.connect((host, port))
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket.connect(host if unix else (host, port))
+        if not unix:
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.timeout = timeout
         self.address = (host, port)
         self.buffer = bytearray()
