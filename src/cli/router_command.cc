@@ -11,7 +11,7 @@
 namespace sluice::cli {
 namespace {
 
-int run_router(const std::string& path, router::Router::Succession succession) {
+int run_router(const std::string& path, service::Succession::Plan succession) {
   const auto config = load_config(path);
   if (!config) return kFailure;
   router::Router router(path, config, std::move(succession));

@@ -1,5 +1,6 @@
 #include "router/cancel.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -34,8 +35,34 @@ asio::awaitable<Result<void>> request_cancel(net::Stream& stream, net::Deadline&
 }
 
 }  // namespace
+asio::awaitable<Result<void>> pass_to(std::string path, const protocol::CancelRequest& request,
+                                      std::chrono::milliseconds timeout) {
+  net::ConnectTarget target;
+  target.host = std::move(path);
+  target.port = 0;
+  const net::SocketOptions options{};
+  Result<net::Stream> connected = co_await net::connect(std::move(target), timeout, options);
+  if (!connected) co_return connected.error();
+  net::Stream stream = *std::move(connected);
+  net::Deadline deadline(stream.get_executor(), timeout, [&stream] { stream.close(); });
+  co_return co_await request_cancel(stream, deadline, request.process_id, request.secret);
+}
+
 
 asio::awaitable<Result<void>> send_cancel(SnapshotPtr snapshot, CancelTarget target,
+bool CancelAllowance::take(double rate, Clock::time_point now) {
+  if (running_ >= kRunningMax) return false;
+  if (rate > 0) {
+    const std::chrono::duration<double> passed = now - refilled_at_;
+    tokens_ = std::min(rate, tokens_ + passed.count() * rate);
+    refilled_at_ = now;
+    if (tokens_ < 1) return false;
+    tokens_ -= 1;
+  }
+  ++running_;
+  return true;
+}
+
                                           std::chrono::milliseconds timeout) {
   const auto found = snapshot->servers.find(target.server);
   if (found == snapshot->servers.end()) co_return BaseErrc::NotFound;
@@ -63,17 +90,14 @@ asio::awaitable<Result<void>> send_cancel(SnapshotPtr snapshot, CancelTarget tar
   co_return co_await request_cancel(stream, deadline, target.process_id, target.secret);
 }
 
-asio::awaitable<Result<void>> pass_cancel_on(std::string path, protocol::CancelRequest request,
-                                             std::chrono::milliseconds timeout) {
-  net::ConnectTarget target;
-  target.host = std::move(path);
-  target.port = 0;
-  const net::SocketOptions options{};
-  Result<net::Stream> connected = co_await net::connect(std::move(target), timeout, options);
-  if (!connected) co_return connected.error();
-  net::Stream stream = *std::move(connected);
-  net::Deadline deadline(stream.get_executor(), timeout, [&stream] { stream.close(); });
-  co_return co_await request_cancel(stream, deadline, request.process_id, request.secret);
+asio::awaitable<bool> pass_cancel_on(std::vector<std::string> paths, protocol::CancelRequest request,
+                                     std::chrono::milliseconds timeout) {
+  bool taken = false;
+  for (std::string& path : paths) {
+    const auto sent = co_await pass_to(std::move(path), request, timeout);
+    taken = taken || sent;
+  }
+  co_return taken;
 }
 
 }  // namespace sluice::router

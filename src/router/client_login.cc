@@ -117,13 +117,14 @@ asio::awaitable<protocol::Secret> secret_of(Shared& shared, const Snapshot& snap
 class Reception {
  public:
   Reception(Shared& shared, telemetry::ThreadMetrics& metrics, SnapshotPtr snapshot, net::Stream& stream,
-            net::SocketAddress peer, std::string listener)
+            net::SocketAddress peer, std::string listener, Takes takes)
       : shared_(shared),
         metrics_(metrics),
         snapshot_(std::move(snapshot)),
         stream_(stream),
         origin_{std::move(peer), false, {}},
         listener_(std::move(listener)),
+        takes_(takes),
         login_(settings_of(*snapshot_)) {}
 
   asio::awaitable<Arrived> run() {
@@ -213,7 +214,12 @@ class Reception {
         co_return secured;
       }
       case ClientLogin::Want::ChooseMethod:
-        co_await choose_method();
+        if (takes_ == Takes::CancelsAlone) {
+          login_.refuse({"FATAL", "57P03", "this process lets nobody in any more", "",
+                         "Another process serves now, at the addresses of this one."});
+        } else {
+          co_await choose_method();
+        }
         co_return true;
       case ClientLogin::Want::Relay: {
         const ByteView ahead = login_.unread();
@@ -292,6 +298,7 @@ class Reception {
   const SnapshotPtr snapshot_;
   net::Stream& stream_;
   Origin origin_;
+  const Takes takes_;
   const std::string listener_;
   const std::chrono::steady_clock::time_point give_up_at_ =
       std::chrono::steady_clock::now() + snapshot_->options().client_login_timeout;
@@ -304,7 +311,7 @@ class Reception {
 
 asio::awaitable<Arrived> receive_client(Shared& shared, telemetry::ThreadMetrics& metrics,
                                         SnapshotPtr snapshot, net::Stream& stream, net::SocketAddress peer,
-                                        std::string listener) {
+                                        std::string listener, Takes takes) {
   const config::Options& options = snapshot->options();
   const Unauthenticated place(shared.unauthenticated, metrics);
   if (options.max_unauthenticated > 0 && place.position() > options.max_unauthenticated) {
@@ -313,7 +320,7 @@ asio::awaitable<Arrived> receive_client(Shared& shared, telemetry::ThreadMetrics
     co_return Arrived{};
   }
   net::Deadline deadline(stream.get_executor(), options.client_login_timeout, [&stream] { stream.close(); });
-  Reception reception(shared, metrics, snapshot, stream, std::move(peer), std::move(listener));
+  Reception reception(shared, metrics, snapshot, stream, std::move(peer), std::move(listener), takes);
   co_return co_await reception.run();
 }
 

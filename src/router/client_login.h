@@ -39,10 +39,13 @@ struct Arrived {
   // Both empty: the connection is over, and the client was told why where PostgreSQL would have told it.
 };
 
+enum class Takes { Everything, CancelsAlone };
+
 // Takes a connection from its first byte to a proven user or a CancelRequest, within client_login_timeout.
-// `listener` is the name of the listener that accepted it.
+// `listener` is the name of the listener that accepted it; where that takes cancels alone, a login is
+// refused.
 asio::awaitable<Arrived> receive_client(Shared& shared, telemetry::ThreadMetrics& metrics,
                                         SnapshotPtr snapshot, net::Stream& stream, net::SocketAddress peer,
-                                        std::string listener);
+                                        std::string listener, Takes takes);
 
 }  // namespace sluice::router

@@ -9,10 +9,23 @@
 
 namespace sluice::router {
 
-bool DatabaseGates::pause(const Name& database) {
+DatabaseGates::Pause DatabaseGates::pause(const Name& database) {
   const std::lock_guard lock(mutex_);
+  if (held_open_) return Pause::Refused;
   any_paused_.store(true, std::memory_order_relaxed);
-  return database ? paused_.insert(*database).second : !std::exchange(all_paused_, true);
+  const bool done = database ? paused_.insert(*database).second : !std::exchange(all_paused_, true);
+  return done ? Pause::Done : Pause::AlreadyPaused;
+}
+
+bool DatabaseGates::hold_open() {
+  const std::lock_guard lock(mutex_);
+  if (all_paused_ || !paused_.empty()) return false;
+  return held_open_ = true;
+}
+
+void DatabaseGates::let_go() {
+  const std::lock_guard lock(mutex_);
+  held_open_ = false;
 }
 
 bool DatabaseGates::resume(const Name& database) {

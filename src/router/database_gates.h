@@ -26,12 +26,15 @@ class DatabaseGates {
   using Name = std::optional<std::string>;  // none: all databases
 
   // Paused: its sessions get no server until it is resumed. Resuming all leaves paused what was paused by
-  // name. False when there was nothing to change.
-  bool pause(const Name& database);
+  // name. Refused while they are held open; resume() is false when there was nothing to change.
+  enum class Pause { Done, AlreadyPaused, Refused };
+  Pause pause(const Name& database);
   bool resume(const Name& database);
   bool paused(std::string_view database) const;
   bool all_paused() const;
-  bool any_paused() const noexcept { return any_paused_.load(std::memory_order_relaxed); }
+  // Until let_go() nothing can be paused. False, and nothing is held, when something is paused.
+  bool hold_open();
+  void let_go();
 
   // Disabled: no new session of it is let in; those that are there go on.
   bool disable(const std::string& database);
@@ -45,7 +48,7 @@ class DatabaseGates {
  private:
   mutable std::mutex mutex_;
   std::atomic<bool> any_paused_{false}, any_disabled_{false}, any_outdated_{false};
-  bool all_paused_ = false;
+  bool all_paused_ = false, held_open_ = false;
   std::set<std::string, std::less<>> paused_, disabled_;
   Clock::time_point all_outdated_{};
   std::map<std::string, Clock::time_point, std::less<>> outdated_;

@@ -17,6 +17,7 @@
 #include "router/random.h"
 #include "router/telemetry_names.h"
 #include "router/version.h"
+#include "service/takeover_channel.h"
 #include "telemetry/log_settings.h"
 
 namespace sluice::router {
@@ -28,10 +29,10 @@ std::size_t thread_count(const config::Options& options) {
 
 }  // namespace
 
-Router::Router(std::string config_path, std::shared_ptr<const config::Config> config, Succession succession)
+Router::Router(std::string config_path, std::shared_ptr<const config::Config> config,
+               service::Succession::Plan succession)
     : config_path_(std::move(config_path)),
       initial_(std::move(config)),
-      succession_(std::move(succession)),
       file_config_(initial_),
       patroni_(
           control_.get_executor(), [this](const cluster::ClusterView& view) { patroni_answered(view); },
@@ -41,6 +42,9 @@ Router::Router(std::string config_path, std::shared_ptr<const config::Config> co
       end_signals_(control_),
       sweep_timer_(control_),
       profile_timer_(control_),
+      succession_(control_.get_executor(), std::move(succession), service::kRouterTakeover,
+                  {[this] { return sockets_for_successor(); }, [this] { called_off(); },
+                   [this](pid_t successor) { handed_over(successor); }}),
       tasks_(control_.get_executor()) {
   random_bytes(mock_secret_);
 }
@@ -89,15 +93,11 @@ std::optional<std::string> Router::open() {
   for (std::size_t i = 0; i < thread_count(options); ++i)
     shared_->workers.push_back(
         std::make_unique<Worker>(*shared_, static_cast<unsigned>(i), snapshot, telemetry_->add_thread()));
-  if (!succession_.path.empty()) {
-    auto predecessor = service::Predecessor::at(succession_.path, problem);
-    if (!predecessor) return problem;
-    if (*predecessor) predecessor_.emplace(std::move(**predecessor));
-  }
-  if (predecessor_) shared_->predecessor_cancels = predecessor_->cancel_paths();
+  if (auto failure = succession_.find_predecessor()) return failure;
+  shared_->predecessor_cancels = succession_.cancel_paths();
   const Worker* first = nullptr;
   for (const auto& worker : shared_->workers) {
-    if (!worker->listen(first, predecessor_ ? &predecessor_->clients() : nullptr, problem)) return problem;
+    if (!worker->listen(first, succession_.clients(), problem)) return problem;
     if (first == nullptr) first = worker.get();
   }
 
@@ -106,7 +106,7 @@ std::optional<std::string> Router::open() {
     admin::HttpAdmin::Settings http;
     http.address = options.admin_addr;
     http.port = static_cast<std::uint16_t>(options.admin_port);
-    http.inherited = predecessor_ ? &predecessor_->admin() : nullptr;
+    http.inherited = succession_.admin();
     http_ = std::make_unique<admin::HttpAdmin>(control_.get_executor(), std::move(http), *view_,
                                                [this] { return telemetry_->exposition(); });
     if (!http_->start(problem)) return problem;
@@ -129,8 +129,7 @@ int Router::run() {
                       {"threads", shared_->workers.size()},
                       {"replicas", snapshot()->config->replicas.size()},
                       {"policy", config::word_of(snapshot()->options().policy)}});
-  begin_succession();
-  begin_service();
+  if (begin_succession()) begin_service();
   control_.run();
   for (const auto& worker : shared_->workers)
     worker->join();
@@ -139,7 +138,7 @@ int Router::run() {
     for (const auto& worker : shared_->workers)
       worker->run_leftovers();
   log::info("stopped");
-  return 0;
+  return exit_code_;
 }
 
 SnapshotPtr Router::snapshot() const {

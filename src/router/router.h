@@ -35,8 +35,7 @@
 #include "router/worker.h"
 #include "service/loop_watch.h"
 #include "service/notifier.h"
-#include "service/predecessor.h"
-#include "service/takeover_point.h"
+#include "service/succession.h"
 #include "shm/profile_writer.h"
 #include "telemetry/registry.h"
 
@@ -55,13 +54,8 @@ struct ClusterFacts {
 // run()) with signals, health checks, auth_query, reload and the HTTP admin.
 class Router {
  public:
-  // How one process follows another without a client noticing.
-  struct Succession {
-    std::string path;                  // Unix socket where the two meet; empty: none
-    std::vector<std::string> command;  // that starts a successor
-  };
-
-  Router(std::string config_path, std::shared_ptr<const config::Config> config, Succession succession);
+  Router(std::string config_path, std::shared_ptr<const config::Config> config,
+         service::Succession::Plan succession);
   Router(const Router&) = delete;
   Router& operator=(const Router&) = delete;
   ~Router();
@@ -69,7 +63,7 @@ class Router {
   // Opens the listening sockets and everything else that can fail. On an error, a sentence that says what and
   // why.
   std::optional<std::string> open();
-  // Serves until a signal or SHUTDOWN ends it. Returns the exit code.
+  // Serves until a signal or SHUTDOWN ends it, or a takeover comes to nothing. Returns the exit code.
   int run();
   // Begins the shutdown, from any thread; run() then returns.
   void request_shutdown(admin::ShutdownMode mode);
@@ -110,9 +104,10 @@ class Router {
   // router_service.cc
   void begin_service();
   std::string status_line() const;
-  void begin_succession();
-  void start_successor();
-  service::TakeoverPoint::Sockets sockets_for_successor() const;
+  bool begin_succession();
+  service::TakeoverPoint::Sockets sockets_for_successor();
+  void own_socket_files(bool own);
+  void called_off();
   void handed_over(pid_t successor);
   asio::awaitable<void> leave_to_successor();
   bool drained() const;
@@ -149,7 +144,6 @@ class Router {
 
   const std::string config_path_;
   const std::shared_ptr<const config::Config> initial_;
-  const Succession succession_;
   const std::chrono::system_clock::time_point started_ = std::chrono::system_clock::now();
   const std::chrono::steady_clock::time_point started_steady_ = std::chrono::steady_clock::now();
   std::array<std::byte, 32> mock_secret_{};
@@ -192,15 +186,15 @@ class Router {
   std::optional<shm::ProfileWriter> profile_writer_;
   std::string profile_problem_;  // that was logged last
   service::Notifier notifier_ = service::Notifier::from_environment();
-  std::unique_ptr<service::LoopWatch> loop_watch_;   // null where no service manager asks for it
-  std::optional<service::Predecessor> predecessor_;  // until we serve in its place
-  std::unique_ptr<service::TakeoverPoint> takeover_point_;
+  std::unique_ptr<service::LoopWatch> loop_watch_;  // null where no service manager asks for it
+  service::Succession succession_;
   bool handed_over_ = false;  // a successor serves; only the sessions that are here go on
   bool lingering_ = false;    // handed over, and not told to end since
   bool end_signalled_ = false;
   std::chrono::steady_clock::time_point drain_until_{};
   admin::ShutdownMode shutdown_mode_ = admin::ShutdownMode::WaitForClients;
   bool stopped_ = false;
+  int exit_code_ = 0;
   net::TaskGroup tasks_;
 };
 

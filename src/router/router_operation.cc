@@ -42,7 +42,7 @@ asio::awaitable<void> Router::handle_reload_signals() {
       if (const auto done = log::reopen(); !done)
         log::error("the log cannot be opened anew", {{"reason", done.error().code.message()}});
     } else if (signal == SIGUSR2) {
-      start_successor();
+      succession_.start_successor(shared_->shutting_down.load() ? "shutting down" : "");
     } else if (!shared_->shutting_down.load()) {
       (void)reload();
     }
@@ -83,7 +83,7 @@ asio::awaitable<void> Router::drain() {
   co_await asio::this_coro::throw_if_cancelled(false);
   for (const auto& worker : shared_->workers)
     worker->stop_accepting();
-  if (takeover_point_) co_await takeover_point_->stop();
+  co_await succession_.stop();
   if (handed_over_) co_await leave_to_successor();
   asio::steady_timer timer(control_);
   while (!drained() && std::chrono::steady_clock::now() < drain_until_) {

@@ -13,7 +13,6 @@
 
 #include "router/router.h"
 #include "service/signs_of_life.h"
-#include "service/successor.h"
 #include "telemetry/log.h"
 
 namespace sluice::router {
@@ -22,10 +21,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLingerPoll = 500ms;
-
-std::string cancel_path(const std::string& path) {
-  return path + ".cancel." + std::to_string(::getpid());
-}
 
 }  // namespace
 
@@ -50,73 +45,71 @@ std::string Router::status_line() const {
   return line;
 }
 
-// We accept by now. The predecessor is told to stop, and then we wait where it has waited.
-void Router::begin_succession() {
-  if (succession_.path.empty()) return;
-  if (predecessor_) {
-    if (const auto done = predecessor_->serving(); !done)
-      log::warning("the former process did not let go", {{"reason", done.error().code.message()}});
-    predecessor_.reset();
-    for (const auto& worker : shared_->workers)
-      worker->own_socket_files(true);
-    if (http_) http_->own_files(true);
-    log::info("took over", {{"path", succession_.path}});
+// We accept by now. False: the former process goes on, and this one is no service.
+bool Router::begin_succession() {
+  switch (succession_.begin()) {
+    case service::Succession::Begun::First:
+      return true;
+    case service::Succession::Begun::TookOver:
+      own_socket_files(true);
+      return true;
+    case service::Succession::Begun::CalledOff:
+      break;
   }
-  takeover_point_ = std::make_unique<service::TakeoverPoint>(
-      control_.get_executor(), succession_.path,
-      service::TakeoverPoint::Callbacks{[this] { return sockets_for_successor(); },
-                                        [this](pid_t successor) { handed_over(successor); }});
-  std::string problem;
-  if (!takeover_point_->start(problem)) log::error("no successor can take over", {{"reason", problem}});
+  notifier_ = service::Notifier();
+  exit_code_ = 1;
+  request_shutdown(admin::ShutdownMode::WaitForClients);
+  return false;
 }
 
-void Router::start_successor() {
-  if (succession_.path.empty() || shared_->shutting_down.load()) {
-    log::warning("no successor is started",
-                 {{"reason", succession_.path.empty() ? "there is no --takeover" : "shutting down"}});
-    return;
-  }
-  const auto started = service::start_successor(succession_.command);
-  if (started) {
-    log::info("successor started", {{"program", succession_.command.front()}});
-  } else {
-    log::error("no successor is started", {{"reason", started.error().code.message()}});
-  }
+void Router::own_socket_files(bool own) {
+  for (const auto& worker : shared_->workers)
+    worker->own_socket_files(own);
+  if (http_) http_->own_files(own);
 }
 
-service::TakeoverPoint::Sockets Router::sockets_for_successor() const {
+service::TakeoverPoint::Sockets Router::sockets_for_successor() {
   service::TakeoverPoint::Sockets sockets;
-  // Nobody could resume it any more.
-  if (shared_->gates.any_paused()) {
+  // Nobody could resume it any more. Nor is anything paused until the successor serves, or does not.
+  if (!shared_->gates.hold_open()) {
     sockets.refusal = "a database is paused, RESUME it first";
     return sockets;
   }
+  own_socket_files(false);
   for (const auto& worker : shared_->workers) {
     const std::vector<int> all = worker->listening();
     sockets.clients.insert(sockets.clients.end(), all.begin(), all.end());
   }
   if (http_) sockets.admin = http_->descriptors();
-  sockets.cancel_paths.push_back(cancel_path(succession_.path));
+  sockets.cancel_paths.push_back(service::TakeoverPoint::cancel_path(succession_.path()));
   // A process that has ended has removed its own.
   for (const std::string& path : shared_->predecessor_cancels)
     if (::access(path.c_str(), F_OK) == 0) sockets.cancel_paths.push_back(path);
   return sockets;
 }
 
+void Router::called_off() {
+  shared_->gates.let_go();
+  own_socket_files(true);
+  log::warning("a successor has not come to serve", {{"path", succession_.path()}});
+}
+
+// Also when the end has been asked for in the meantime: then the sessions have as long as without a
+// successor.
 void Router::handed_over(pid_t successor) {
-  handed_over_ = lingering_ = true;
-  shared_->shutting_down.store(true);
-  const auto limit = snapshot()->options().takeover_drain_timeout;
-  drain_until_ = limit.count() > 0 ? std::chrono::steady_clock::now() + limit
-                                   : std::chrono::steady_clock::time_point::max();
+  const bool ending = shared_->shutting_down.exchange(true);
+  handed_over_ = true;
+  lingering_ = !ending;
+  if (!ending) {
+    const auto limit = snapshot()->options().takeover_drain_timeout;
+    drain_until_ = limit.count() > 0 ? std::chrono::steady_clock::now() + limit
+                                     : std::chrono::steady_clock::time_point::max();
+  }
   log::info("taken over", {{"by", successor}, {"sessions", admission_->session_count()}});
   notifier_.hand_over_to(successor);
   profile_writer_.reset();
-  for (const auto& worker : shared_->workers)
-    worker->own_socket_files(false);
-  if (http_) http_->own_files(false);
-  shared_->workers.front()->accept_at(cancel_path(succession_.path));
-  tasks_.spawn("drain", drain());
+  shared_->workers.front()->accept_at(service::TakeoverPoint::cancel_path(succession_.path()));
+  if (!ending) tasks_.spawn("drain", drain());
 }
 
 // Until the last connection has ended, or somebody wants an end. Console sessions are of no use here: what

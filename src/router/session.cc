@@ -93,8 +93,9 @@ asio::awaitable<void> Session::run() {
 // The way to a relayed session: the bytes that the client sent behind its start-up. nullopt when it does not
 // come to that; the client has then been told.
 asio::awaitable<std::optional<Bytes>> Session::begin() {
-  Arrived arrived =
-      co_await receive_client(worker_.shared(), worker_.metrics(), snapshot_, client_, peer_, listener_);
+  const Takes takes = listener_ == Worker::kBehind ? Takes::CancelsAlone : Takes::Everything;
+  Arrived arrived = co_await receive_client(worker_.shared(), worker_.metrics(), snapshot_, client_, peer_,
+                                            listener_, takes);
   if (stop_reason_) co_return std::nullopt;
   peer_ = std::move(arrived.origin.address);
   proxied_ = arrived.origin.proxied;
@@ -132,22 +133,11 @@ asio::awaitable<std::optional<Bytes>> Session::begin() {
 asio::awaitable<void> Session::deliver(protocol::CancelRequest request) {
   const auto& workers = worker_.shared().workers;
   Worker& owner = *workers[Worker::index_of(request.process_id, workers.size())];
-  std::function<asio::awaitable<Result<bool>>()> task = [&owner, request] { return owner.cancel(request); };
-  const Result<bool> found =
-      co_await pgclient::call_on<bool>(owner.context().get_executor(), std::move(task));
-  // Whose it is, only its process knows: each is asked, and asks nobody else, lest one is cancelled twice.
-  const std::vector<std::string>& predecessors = worker_.shared().predecessor_cancels;
-  if (predecessors.empty() || listener_ == Worker::kBehind || (found && *found)) co_return;
-  bool passed = false;
-  for (const std::string& path : predecessors) {
-    std::string target = path;
-    protocol::CancelRequest copy = request;
-    const auto done =
-        co_await pass_cancel_on(std::move(target), std::move(copy), snapshot_->options().cancel_wait_timeout);
-    passed = passed || done.has_value();
-  }
-  worker_.metrics().count(metric::cancels_total,
-                          passed ? telemetry::CancelResult::Forwarded : telemetry::CancelResult::UnknownKey);
+  const auto from = listener_ == Worker::kBehind ? Worker::CancelFrom::Successor : Worker::CancelFrom::Client;
+  std::function<asio::awaitable<Result<bool>>()> task = [&owner, request, from] {
+    return owner.cancel(request, from);
+  };
+  co_await pgclient::call_on<bool>(owner.context().get_executor(), std::move(task));
 }
 
 // Classifies, counts and connects the session. What the client is to be told when that fails.

@@ -30,7 +30,7 @@ struct Shared {
   ~Shared();
 
   // PAUSE and RESUME: as the gates' own, and for those that wait for a slot.
-  bool pause(const DatabaseGates::Name& database);
+  DatabaseGates::Pause pause(const DatabaseGates::Name& database);
   bool resume(const DatabaseGates::Name& database);
   // Closes the idle connections to a server that is gone, draining, or elsewhere now, on all threads.
   void drop_servers(ServerId server);

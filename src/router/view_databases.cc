@@ -27,6 +27,15 @@ CommandResult no_such_database(const std::string& name) {
   return {"42704", "there is no database \"" + name + "\"", "", "SHOW DATABASES lists them.", {}};
 }
 
+// It could not be told of a pause.
+CommandResult successor_starts() {
+  return {"55000",
+          "another process is about to serve in place of this one",
+          "",
+          "Try again in a moment, there or here.",
+          {}};
+}
+
 void log_command(std::string_view command, const admin::RouterView::DatabaseName& database) {
   log::info("console command", {{"command", command}, {"database", database.value_or("(all)")}});
 }
@@ -55,7 +64,7 @@ void View::drop_idle(const DatabaseName& database) {
 void View::pause(DatabaseName database, CommandDone done) {
   if (!knows(database, done)) return;
   log_command("PAUSE", database);
-  router_.shared().pause(database);
+  if (router_.shared().pause(database) == DatabaseGates::Pause::Refused) return done(successor_starts());
   drop_idle(database);
   Settling::Settings settings;
   settings.until_none = [database](const Session& s) { return s.past_gate() && concerns(database, s); };
@@ -84,7 +93,9 @@ void View::resume(DatabaseName database, CommandDone done) {
 void View::kill_database(DatabaseName database, CommandDone done) {
   log_command("KILL", database);
   Shared& shared = router_.shared();
-  const bool paused_now = shared.pause(database);
+  const DatabaseGates::Pause paused = shared.pause(database);
+  if (paused == DatabaseGates::Pause::Refused) return done(successor_starts());
+  const bool paused_now = paused == DatabaseGates::Pause::Done;
   const auto& workers = router_.shared().workers;
   const auto& listed = router_.snapshot()->config->databases;
   const bool known = !database || std::any_of(listed.begin(), listed.end(),

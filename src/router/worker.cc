@@ -23,8 +23,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kTick = 500ms;
-// CancelRequests in progress on one thread; further ones are dropped, as PostgreSQL's own queue would.
-constexpr int kCancelsMax = 256;
 // How long sessions get to tell their clients before the thread ends.
 constexpr auto kWindUp = 5s;
 
@@ -33,10 +31,10 @@ constexpr auto kWindUp = 5s;
 Shared::Shared(Admission& table, Directory& users) : admission(table), directory(users) {}
 Shared::~Shared() = default;
 
-bool Shared::pause(const DatabaseGates::Name& database) {
-  const bool changed = gates.pause(database);
+DatabaseGates::Pause Shared::pause(const DatabaseGates::Name& database) {
+  const DatabaseGates::Pause outcome = gates.pause(database);
   admission.set_paused([this](std::string_view name) { return gates.paused(name); });
-  return changed;
+  return outcome;
 }
 
 bool Shared::resume(const DatabaseGates::Name& database) {
@@ -281,35 +279,29 @@ void Worker::remove(Session& session) {
   if (session.process_id() != 0) by_process_id_.erase(session.process_id());
 }
 
-asio::awaitable<Result<bool>> Worker::cancel(protocol::CancelRequest request) {
+asio::awaitable<Result<bool>> Worker::cancel(protocol::CancelRequest request, CancelFrom from) {
   const auto found = by_process_id_.find(request.process_id);
-  if (found == by_process_id_.end()) {
-    // A predecessor may know it: its answer counts.
-    if (shared_.predecessor_cancels.empty())
-      metrics_.count(telemetry::metric::cancels_total, telemetry::CancelResult::UnknownKey);
+  const bool known = found != by_process_id_.end();
+  if (!known && (from == CancelFrom::Successor || shared_.predecessor_cancels.empty())) {
+    metrics_.count(telemetry::metric::cancels_total, telemetry::CancelResult::UnknownKey);
     co_return false;
   }
-  if (cancels_running_ >= kCancelsMax || !take_cancel_token()) {
+  CancelAllowance& allowance = known ? own_cancels_ : unknown_cancels_;
+  if (!allowance.take(snapshot_->options().cancel_rate_limit, CancelAllowance::Clock::now())) {
     metrics_.count(telemetry::metric::cancels_total, telemetry::CancelResult::RateLimited);
-    co_return true;
+    co_return known;
   }
-  ++cancels_running_;
-  co_await found->second->cancel(std::move(request.secret));
-  --cancels_running_;
-  co_return true;
-}
-
-// cancel_rate_limit per second, refilled all the time, at most one second's worth at once.
-bool Worker::take_cancel_token() {
-  const double rate = snapshot_->options().cancel_rate_limit;
-  if (rate == 0) return true;
-  const auto now = Session::Clock::now();
-  const std::chrono::duration<double> passed = now - cancel_tokens_at_;
-  cancel_tokens_ = std::min(rate, cancel_tokens_ + passed.count() * rate);
-  cancel_tokens_at_ = now;
-  if (cancel_tokens_ < 1) return false;
-  cancel_tokens_ -= 1;
-  return true;
+  if (known) {
+    co_await found->second->cancel(std::move(request.secret));
+  } else {
+    std::vector<std::string> paths = shared_.predecessor_cancels;
+    const bool taken = co_await pass_cancel_on(std::move(paths), std::move(request),
+                                               snapshot_->options().cancel_wait_timeout);
+    metrics_.count(telemetry::metric::cancels_total,
+                   taken ? telemetry::CancelResult::Forwarded : telemetry::CancelResult::UnknownKey);
+  }
+  allowance.give_back();
+  co_return known;
 }
 
 asio::awaitable<void> Worker::accept_from(std::string name, net::Listener& listener) {

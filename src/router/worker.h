@@ -21,6 +21,7 @@
 #include "net/task_group.h"
 #include "protocol/startup_packet.h"
 #include "router/call_collector.h"
+#include "router/cancel.h"
 #include "router/database_gates.h"
 #include "router/leg_sampler.h"
 #include "router/listen_registry.h"
@@ -60,8 +61,8 @@ class Worker {
   // False once stop_accepting() has taken effect, and whoever came before it is a session.
   bool accepting() const noexcept { return accepting_.load(std::memory_order_acquire) > 0; }
   void own_socket_files(bool own);
-  // Also serves those who come by a Unix socket made at `path`, for its owner alone: cancel requests that
-  // reached a successor.
+  // Also takes cancel requests that reached a successor, and nothing else, by a Unix socket made at `path`,
+  // for its owner alone.
   void accept_at(std::string path);
   // Such a client's listener; no name that a configuration can give.
   static constexpr std::string_view kBehind = "(behind)";
@@ -88,9 +89,11 @@ class Worker {
 
   // The worker that gave out a BackendKeyData, told by its process id.
   static unsigned index_of(std::int32_t process_id, std::size_t worker_count) noexcept;
-  // Cancels the query of the session that the key names, if it runs one. On this worker's thread. Tells
-  // whether there is such a session; never an error.
-  asio::awaitable<Result<bool>> cancel(protocol::CancelRequest request);
+  // Cancels the query of the session that the key names, if it runs one. On this worker's thread. One that is
+  // no session's here goes to the processes that were taken over from, and no further: those ask nobody, lest
+  // one is cancelled twice. The answer says nothing.
+  enum class CancelFrom { Client, Successor };
+  asio::awaitable<Result<bool>> cancel(protocol::CancelRequest request, CancelFrom from);
 
   // For sessions.
   Shared& shared() noexcept { return shared_; }
@@ -122,7 +125,6 @@ class Worker {
   asio::awaitable<void> accept_from(std::string name, net::Listener& listener);
   asio::awaitable<void> serve(net::Socket socket, std::string listener);
   asio::awaitable<void> tick();
-  bool take_cancel_token();
   void report_exhaustion();
   asio::awaitable<void> wind_up();
 
@@ -144,10 +146,8 @@ class Worker {
   std::atomic<std::size_t> session_count_{0};
   WakeList at_gate_;
   LegSampler leg_sampler_;
-  std::uint64_t exhaustions_ = 0;  // of the listeners, as far as the log has them
-  int cancels_running_ = 0;
-  double cancel_tokens_ = 0;
-  Session::Clock::time_point cancel_tokens_at_{};
+  std::uint64_t exhaustions_ = 0;                  // of the listeners, as far as the log has them
+  CancelAllowance own_cancels_, unknown_cancels_;  // apart: who guesses keys takes nobody's turn
   bool stopping_ = false;
   SlotRequests slot_requests_;
   TransactionPools transaction_pools_{*this};

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/result.h"
@@ -18,9 +20,13 @@ class Predecessor {
   // What the other process may take for one answer.
   static constexpr std::chrono::seconds kTimeout{10};
 
-  // Whoever listens at `path`, and its sockets. nullopt when nobody does. On an error (it is another user's,
-  // does not speak our language, falls silent) `problem` says what and why.
-  static Result<std::optional<Predecessor>> at(const std::string& path, std::string& problem);
+  // Whoever listens at `path`, and its sockets, for a successor of the kind `request`. nullopt when nobody
+  // does. On an error (it is another user's, does not speak our language, falls silent) `problem` says what
+  // and why.
+  static Result<std::optional<Predecessor>> at(const std::string& path, std::string_view request,
+                                               std::string& problem);
+  // Whether anybody listens there now.
+  static bool waits_at(const std::string& path);
   Predecessor(Predecessor&&) noexcept;
   Predecessor& operator=(Predecessor&&) = delete;
   ~Predecessor();
@@ -30,12 +36,23 @@ class Predecessor {
   // Unix sockets at which it, and those before it, take CancelRequests for the sessions that they keep.
   const std::vector<std::string>& cancel_paths() const noexcept { return cancel_paths_; }
 
-  // We accept connections: it shall stop. Returns when it has, and has left `path` to us.
-  Result<void> serving();
+  enum class Answer {
+    Released,  // it has stopped, and has left `path` and the socket files to us
+    None,      // it was told and ends, or will stop when it gets to it: as good as released
+    CalledOff  // it was not told: it has given us up, and goes on, or is gone
+  };
+  struct Told {
+    Answer answer;
+    std::error_code reason{};  // of what is not Released
+  };
+  // We accept connections: it shall stop.
+  Told serving();
+  // Closes those of its sockets that nobody has taken, and removes their files.
+  void abandon_rest();
 
  private:
   explicit Predecessor(int socket) noexcept : socket_(socket) {}
-  Result<void> receive(std::string& problem);
+  Result<void> receive(std::string_view request, std::string& problem);
 
   int socket_;
   net::InheritedSockets clients_, admin_;

@@ -51,7 +51,8 @@ Result<void> send_packet(int socket, std::string_view text, const std::vector<in
     part->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
     std::memcpy(CMSG_DATA(part), descriptors.data(), descriptors.size() * sizeof(int));
   }
-  if (::sendmsg(socket, &message, MSG_NOSIGNAL) < 0) return last_error();
+  while (::sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
+    if (errno != EINTR) return last_error();
   return {};
 }
 
@@ -64,8 +65,9 @@ Result<Packet> receive_packet(int socket) {
   message.msg_iovlen = 1;
   message.msg_control = control.data();
   message.msg_controllen = control.size();
-  const ssize_t size = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-  if (size < 0) return last_error();
+  ssize_t size = 0;
+  while ((size = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC)) < 0)
+    if (errno != EINTR) return last_error();
   Packet packet;
   packet.descriptors = descriptors_of(message);
   const bool cut = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;

@@ -13,7 +13,7 @@
 // packet: a line of text, and descriptors where it says so.
 //
 //   successor                       predecessor
-//   "takeover 1"            ->
+//   "takeover 1"            ->      of a router; "takeover 1 placer" of a placer: one is not for the other
 //                           <-      "clients", "admin": at most kDescriptorsMax listening sockets each,
 //                           repeated
 //                           <-      "cancels PATH": where cancel requests for sessions that stay are taken,
@@ -24,10 +24,13 @@
 //   "serving"               ->      stops accepting
 //                           <-      "released"
 //
-// Either side that closes before "serving" has called it off: the predecessor goes on as before.
+// Either side that closes before "serving" has called it off: the predecessor goes on as before. Socket files
+// are nobody's to remove from the first of its packets until "released", or until it has been called off.
 namespace sluice::service {
 
-inline constexpr std::string_view kTakeoverRequest = "takeover 1";
+// What a successor asks for: whose kind it is.
+inline constexpr std::string_view kRouterTakeover = "takeover 1";
+inline constexpr std::string_view kPlacerTakeover = "takeover 1 placer";
 inline constexpr std::string_view kClientSockets = "clients";
 inline constexpr std::string_view kAdminSockets = "admin";
 inline constexpr std::string_view kCancelPath = "cancels ";
@@ -44,7 +47,8 @@ struct Packet {
   std::vector<int> descriptors;  // close-on-exec; the receiver's to close
 };
 
-// One attempt, without waiting. Errors: the system's; EAGAIN as std::errc::resource_unavailable_try_again.
+// One attempt, which a signal does not end; waits as long as the socket does. Errors: the system's; EAGAIN as
+// std::errc::resource_unavailable_try_again.
 Result<void> send_packet(int socket, std::string_view text, const std::vector<int>& descriptors = {});
 // BaseErrc::Closed at the end. A packet that is too long, or has too many descriptors, is an error, and what
 // came with it is closed.

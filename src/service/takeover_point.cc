@@ -31,13 +31,19 @@ pid_t process_behind(int socket) {
 
 }  // namespace
 
-TakeoverPoint::TakeoverPoint(asio::any_io_executor executor, std::string path, Callbacks callbacks)
+TakeoverPoint::TakeoverPoint(asio::any_io_executor executor, std::string path, std::string_view request,
+                             Callbacks callbacks)
     : executor_(std::move(executor)),
       path_(std::move(path)),
+      request_(request),
       callbacks_(std::move(callbacks)),
       acceptor_(executor_),
       pause_(executor_),
       tasks_(executor_) {}
+
+std::string TakeoverPoint::cancel_path(const std::string& path) {
+  return path + ".cancel." + std::to_string(::getpid());
+}
 
 // Made beside its place and renamed into it: there is no moment at which nobody is found there, and none at
 // which others may connect.
@@ -48,7 +54,7 @@ Result<void> TakeoverPoint::start(std::string& problem) {
     close();
     return Error(code);
   };
-  if (made_at.size() >= sizeof(sockaddr_un::sun_path))
+  if (std::max(made_at.size(), cancel_path(path_).size()) >= sizeof(sockaddr_un::sun_path))
     return failed(std::make_error_code(std::errc::filename_too_long));
   std::error_code ec;
   acceptor_.open(Protocol(AF_UNIX, 0), ec);
@@ -95,8 +101,9 @@ asio::awaitable<void> TakeoverPoint::accept() {
     }
     Socket socket = std::move(accepted);
     if (!same_user(socket.native_handle())) continue;
-    const bool taken = co_await hand_over(socket);
-    if (!taken) continue;
+    const HandOver outcome = co_await hand_over(socket);
+    if (outcome == HandOver::CalledOff && acceptor_.is_open()) callbacks_.called_off();
+    if (outcome != HandOver::Taken) continue;
     owns_path_ = false;
     std::error_code ignored;
     acceptor_.close(ignored);
@@ -106,36 +113,38 @@ asio::awaitable<void> TakeoverPoint::accept() {
   }
 }
 
-// True once the successor serves.
-asio::awaitable<bool> TakeoverPoint::hand_over(Socket& socket) {
+// What has arrived counts, also when the wait for it has been given up in the same turn: the other side goes
+// by whether we have read it.
+asio::awaitable<TakeoverPoint::HandOver> TakeoverPoint::hand_over(Socket& socket) {
   std::error_code ec;
   socket.non_blocking(true, ec);
-  if (ec) co_return false;
+  if (ec) co_return HandOver::Refused;
   const net::Deadline deadline(executor_, kTimeout, [&socket] {
     std::error_code ignored;
-    socket.close(ignored);
+    socket.cancel(ignored);
   });
-  for (const std::string_view expected : {kTakeoverRequest, kServing}) {
-    const auto [waited] = co_await socket.async_wait(Socket::wait_read, kAwait);
-    if (waited || deadline.expired()) co_return false;
-    const Result<Packet> packet = receive_packet(socket.native_handle());
-    if (!packet) co_return false;
-    close_all(packet->descriptors);
-    if (packet->text != expected) co_return false;
-    if (expected == kServing) co_return true;
-    const bool sent = co_await send_sockets(socket);
-    if (!sent) co_return false;
-  }
-  co_return false;
-}
-
-asio::awaitable<bool> TakeoverPoint::send_sockets(Socket& socket) {
-  std::vector<std::pair<std::string, std::vector<int>>> packets;
-  const Sockets sockets = callbacks_.sockets();
+  (void)co_await socket.async_wait(Socket::wait_read, kAwait);
+  const Result<Packet> request = receive_packet(socket.native_handle());
+  if (!request) co_return HandOver::Refused;
+  close_all(request->descriptors);
+  if (request->text != request_ || !acceptor_.is_open()) co_return HandOver::Refused;
+  Sockets sockets = callbacks_.sockets();
   if (!sockets.refusal.empty()) {
     (void)send_packet(socket.native_handle(), std::string(kRefused) + sockets.refusal);
-    co_return false;
+    co_return HandOver::Refused;
   }
+  const bool sent = co_await send_sockets(socket, std::move(sockets), deadline);
+  if (!sent) co_return HandOver::CalledOff;
+  if (!deadline.expired()) (void)co_await socket.async_wait(Socket::wait_read, kAwait);
+  const Result<Packet> serving = receive_packet(socket.native_handle());
+  if (!serving) co_return HandOver::CalledOff;
+  close_all(serving->descriptors);
+  co_return serving->text == kServing ? HandOver::Taken : HandOver::CalledOff;
+}
+
+asio::awaitable<bool> TakeoverPoint::send_sockets(Socket& socket, Sockets sockets,
+                                                  const net::Deadline& deadline) {
+  std::vector<std::pair<std::string, std::vector<int>>> packets;
   const auto add = [&](std::string_view kind, const std::vector<int>& all) {
     for (std::size_t at = 0; at < all.size(); at += kDescriptorsMax) {
       const auto begin = all.begin() + static_cast<std::ptrdiff_t>(at);
@@ -154,7 +163,7 @@ asio::awaitable<bool> TakeoverPoint::send_sockets(Socket& socket) {
       if (sent) break;
       if (sent.error().code != std::errc::resource_unavailable_try_again) co_return false;
       const auto [waited] = co_await socket.async_wait(Socket::wait_write, kAwait);
-      if (waited || !socket.is_open()) co_return false;
+      if (waited || deadline.expired() || !acceptor_.is_open()) co_return false;
     }
   }
   co_return true;

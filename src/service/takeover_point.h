@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <asio/any_io_executor.hpp>
@@ -15,6 +16,10 @@
 
 #include "base/result.h"
 #include "net/task_group.h"
+
+namespace sluice::net {
+class Deadline;
+}
 
 namespace sluice::service {
 
@@ -33,19 +38,29 @@ class TakeoverPoint {
     std::string refusal{};  // why there are none, in a few words; empty: there are
   };
   struct Callbacks {
+    // From now on socket files stay when their sockets are closed: they may be the successor's.
     std::function<Sockets()> sockets;
-    // The process that serves from now on. Once, at most: the point is closed then, and its path the
-    // successor's.
+    // After sockets(), unless it refused: that successor is none. Everything is as before.
+    std::function<void()> called_off;
+    // After sockets(): the process that serves from now on. Once, at most: the point is closed then, and its
+    // path the successor's. Also within stop(), when that comes too late.
     std::function<void(pid_t)> taken;
   };
 
-  TakeoverPoint(asio::any_io_executor executor, std::string path, Callbacks callbacks);
+  // For successors that ask for `request`.
+  TakeoverPoint(asio::any_io_executor executor, std::string path, std::string_view request,
+                Callbacks callbacks);
   TakeoverPoint(const TakeoverPoint&) = delete;
   TakeoverPoint& operator=(const TakeoverPoint&) = delete;
 
-  // Takes the path's place from whoever had it. On an error `problem` names the path and the reason.
+  // Where a process that waits at `path` takes cancel requests once it has been taken over from.
+  static std::string cancel_path(const std::string& path);
+
+  // Takes the path's place from whoever had it; the paths beside it have to fit, too. On an error `problem`
+  // names the path and the reason.
   Result<void> start(std::string& problem);
-  // Removes the path, unless it is a successor's.
+  // Removes the path, unless it is a successor's. A successor that is being served is not called off: it
+  // finds out by itself, and keeps the socket files.
   asio::awaitable<void> stop();
 
  private:
@@ -53,12 +68,14 @@ class TakeoverPoint {
   using Socket = asio::basic_seq_packet_socket<Protocol>;
 
   asio::awaitable<void> accept();
-  asio::awaitable<bool> hand_over(Socket& socket);
-  asio::awaitable<bool> send_sockets(Socket& socket);
+  enum class HandOver { Refused, CalledOff, Taken };
+  asio::awaitable<HandOver> hand_over(Socket& socket);
+  asio::awaitable<bool> send_sockets(Socket& socket, Sockets sockets, const net::Deadline& deadline);
   void close();
 
   asio::any_io_executor executor_;
   const std::string path_;
+  const std::string request_;
   const Callbacks callbacks_;
   asio::basic_socket_acceptor<Protocol> acceptor_;
   asio::steady_timer pause_;

@@ -11,6 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Clock = DatabaseGates::Clock;
+using Pause = DatabaseGates::Pause;
 
 TEST(DatabaseGates, AreOpenAtFirst) {
   const DatabaseGates gates;
@@ -22,11 +23,11 @@ TEST(DatabaseGates, AreOpenAtFirst) {
 
 TEST(DatabaseGates, PauseOneByNameAndAllWithout) {
   DatabaseGates gates;
-  EXPECT_TRUE(gates.pause("shop"));
-  EXPECT_FALSE(gates.pause("shop"));
+  EXPECT_EQ(gates.pause("shop"), Pause::Done);
+  EXPECT_EQ(gates.pause("shop"), Pause::AlreadyPaused);
   EXPECT_TRUE(gates.paused("shop"));
   EXPECT_FALSE(gates.paused("other"));
-  EXPECT_TRUE(gates.pause(std::nullopt));
+  EXPECT_EQ(gates.pause(std::nullopt), Pause::Done);
   EXPECT_TRUE(gates.paused("other"));
   EXPECT_TRUE(gates.resume(std::nullopt));
   EXPECT_TRUE(gates.paused("shop")) << "paused by its name";
@@ -35,6 +36,20 @@ TEST(DatabaseGates, PauseOneByNameAndAllWithout) {
   EXPECT_FALSE(gates.resume(std::nullopt));
   EXPECT_TRUE(gates.resume("shop"));
   EXPECT_FALSE(gates.paused("shop"));
+}
+
+// Of a takeover: what was paused in between would be left behind for ever.
+TEST(DatabaseGates, ThatAreHeldOpenAreNotPaused) {
+  DatabaseGates gates;
+  ASSERT_TRUE(gates.hold_open());
+  EXPECT_EQ(gates.pause("shop"), Pause::Refused);
+  EXPECT_EQ(gates.pause(std::nullopt), Pause::Refused);
+  EXPECT_FALSE(gates.paused("shop"));
+  gates.let_go();
+  EXPECT_EQ(gates.pause("shop"), Pause::Done);
+  EXPECT_FALSE(gates.hold_open());
+  EXPECT_TRUE(gates.resume("shop"));
+  EXPECT_EQ(gates.pause("other"), Pause::Done) << "the refusal held nothing";
 }
 
 TEST(DatabaseGates, DisableByNameAlone) {

@@ -1,11 +1,15 @@
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <future>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -22,8 +26,10 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -35,6 +41,8 @@
 
 namespace sluice::service {
 namespace {
+
+using Answer = Predecessor::Answer;
 
 // A loopback socket that listens; closed with the object.
 class ListeningSocket {
@@ -71,6 +79,14 @@ class ListeningSocket {
   int fd_;
 };
 
+// A packet that is there already.
+std::optional<Packet> receive_now(int fd) {
+  pollfd waits{fd, POLLIN, 0};
+  if (::poll(&waits, 1, 0) != 1) return std::nullopt;
+  auto packet = receive_packet(fd);
+  return packet ? std::optional(*std::move(packet)) : std::nullopt;
+}
+
 std::size_t open_descriptors() {
   const std::filesystem::directory_iterator all("/proc/self/fd");
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
@@ -94,13 +110,18 @@ class TakeoverTest : public testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  void start(TakeoverPoint::Sockets sockets) {
+  // Runs nothing yet.
+  void make(TakeoverPoint::Sockets sockets) {
     point_ = std::make_unique<TakeoverPoint>(
-        io_.get_executor(), path_,
+        io_.get_executor(), path_, kRouterTakeover,
         TakeoverPoint::Callbacks{[sockets = std::move(sockets)] { return sockets; },
+                                 [this] { called_off_.set_value(); },
                                  [this](pid_t by) { taken_by_.push_back(by); }});
     std::string problem;
     ASSERT_TRUE(point_->start(problem)) << problem;
+  }
+  void start(TakeoverPoint::Sockets sockets) {
+    make(std::move(sockets));
     thread_ = std::thread([this] { io_.run(); });
   }
   // A raw connection to the point, blocking.
@@ -114,7 +135,7 @@ class TakeoverTest : public testing::Test {
   }
   Predecessor take() {
     std::string problem;
-    auto predecessor = Predecessor::at(path_, problem);
+    auto predecessor = Predecessor::at(path_, kRouterTakeover, problem);
     EXPECT_TRUE(predecessor && *predecessor) << problem;
     return std::move(**predecessor);
   }
@@ -123,6 +144,7 @@ class TakeoverTest : public testing::Test {
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
   std::unique_ptr<TakeoverPoint> point_;
+  std::promise<void> called_off_;
   std::vector<pid_t> taken_by_;  // read after what was written by it has been answered
   std::thread thread_;
 };
@@ -135,9 +157,10 @@ TEST_F(TakeoverTest, TheSuccessorHasTheSocketsAndTheOldProcessIsTold) {
   EXPECT_TRUE(predecessor.clients().has(client.where()));
   EXPECT_FALSE(predecessor.clients().has(admin.where()));
   EXPECT_TRUE(predecessor.admin().has(admin.where()));
-  ASSERT_TRUE(predecessor.serving());
+  ASSERT_EQ(predecessor.serving().answer, Answer::Released);
   EXPECT_EQ(taken_by_, std::vector<pid_t>{::getpid()});
-  EXPECT_FALSE(Predecessor::at(path_, problem_)->has_value()) << "it waits for nobody any more";
+  EXPECT_FALSE(Predecessor::at(path_, kRouterTakeover, problem_)->has_value())
+      << "it waits for nobody any more";
 }
 
 TEST_F(TakeoverTest, MoreSocketsThanOnePacketHoldsAllArrive) {
@@ -158,14 +181,15 @@ TEST_F(TakeoverTest, ASuccessorThatEndsBeforeItServesChangesNothing) {
   { const Predecessor ends = take(); }
   Predecessor second = take();
   EXPECT_TRUE(taken_by_.empty());
-  EXPECT_TRUE(second.serving());
+  called_off_.get_future().get();  // so that it takes back what it has given
+  EXPECT_EQ(second.serving().answer, Answer::Released);
 }
 
 TEST_F(TakeoverTest, ARefusalIsToldToTheSuccessorAndTheNextOneMayTry) {
   start({{}, {}, {}, "a database is paused"});
   for (int round = 0; round < 2; ++round) {
     std::string problem;
-    EXPECT_FALSE(Predecessor::at(path_, problem));
+    EXPECT_FALSE(Predecessor::at(path_, kRouterTakeover, problem));
     EXPECT_EQ(problem, "the running process is not taken over from: a database is paused");
   }
 }
@@ -173,7 +197,7 @@ TEST_F(TakeoverTest, ARefusalIsToldToTheSuccessorAndTheNextOneMayTry) {
 TEST_F(TakeoverTest, WhoDoesNotSpeakTheLanguageGetsNothing) {
   const ListeningSocket socket;
   start({{socket.get()}, {}});
-  for (const std::string_view words : {"", "takeover 2", "serving"}) {
+  for (const std::string_view words : {"", "takeover 2", "serving", "takeover 1 placer"}) {
     const int fd = dial();
     if (words.empty()) {
       ::shutdown(fd, SHUT_WR);
@@ -185,7 +209,7 @@ TEST_F(TakeoverTest, WhoDoesNotSpeakTheLanguageGetsNothing) {
     EXPECT_EQ(answer.error().code, BaseErrc::Closed);
     ::close(fd);
   }
-  EXPECT_TRUE(take().serving());
+  EXPECT_EQ(take().serving().answer, Answer::Released);
 }
 
 TEST_F(TakeoverTest, ThePointIsForItsOwnerAlone) {
@@ -203,14 +227,132 @@ TEST_F(TakeoverTest, APointTakesThePlaceOfOneThatWasLeftBehind) {
   std::memcpy(address.sun_path, path_.data(), path_.size());
   ASSERT_EQ(::bind(left, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   ::close(left);
-  EXPECT_FALSE(Predecessor::at(path_, problem_)->has_value());
+  EXPECT_FALSE(Predecessor::at(path_, kRouterTakeover, problem_)->has_value());
   start({});
-  EXPECT_TRUE(take().serving());
+  EXPECT_EQ(take().serving().answer, Answer::Released);
+}
+
+// Was: the wait had been cut off, and nobody looked at what had come.
+TEST_F(TakeoverTest, WhatASuccessorSaysInTheTurnOfTheEndIsHeard) {
+  const ListeningSocket socket;
+  make({{socket.get()}, {}});
+  const int fd = dial();
+  ASSERT_TRUE(send_packet(fd, kRouterTakeover));
+  for (int packets = 0; packets < 2;) {
+    io_.poll();
+    if (const auto packet = receive_now(fd)) {
+      close_all(packet->descriptors);
+      ++packets;
+    }
+  }
+  ASSERT_TRUE(send_packet(fd, kServing));
+  auto stopped = asio::co_spawn(io_, point_->stop(), asio::use_future);
+  while (stopped.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+    io_.run_one();
+  EXPECT_EQ(taken_by_, std::vector<pid_t>{::getpid()});
+  const auto answer = receive_packet(fd);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->text, kReleased);
+  ::close(fd);
+}
+
+TEST_F(TakeoverTest, APathIsRefusedThatLeavesNoRoomForTheOneOfCancels) {
+  // The longest at which a point could be made, beside its place.
+  const std::size_t room = sizeof(sockaddr_un::sun_path) - 1 - std::to_string(::getpid()).size() - 1;
+  const std::string path = folder_ + "/" + std::string(room - folder_.size() - 1, 'p');
+  TakeoverPoint point(io_.get_executor(), path, kRouterTakeover, {});
+  EXPECT_FALSE(point.start(problem_));
+  EXPECT_NE(problem_.find(path), std::string::npos) << problem_;
+}
+
+// A process that listens at the path, by hand.
+class FakePredecessor {
+ public:
+  explicit FakePredecessor(const std::string& path)
+      : listening_(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path.data(), path.size());
+    EXPECT_EQ(::bind(listening_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::listen(listening_, 4), 0);
+  }
+  FakePredecessor(const FakePredecessor&) = delete;
+  FakePredecessor& operator=(const FakePredecessor&) = delete;
+  ~FakePredecessor() { ::close(listening_); }
+
+  // Its end of the connection, once it has given what it was asked for.
+  int give() const {
+    const int fd = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
+    EXPECT_TRUE(receive_packet(fd));
+    EXPECT_TRUE(send_packet(fd, kEndOfSockets));
+    return fd;
+  }
+
+ private:
+  int listening_;
+};
+
+TEST_F(TakeoverTest, WhoWasGivenUpDoesNotTakeItForALettingGo) {
+  const FakePredecessor fake(path_);
+  enum class End { BeforeServing, WithServingUnread, WithServingRead };
+  for (const End end : {End::BeforeServing, End::WithServingUnread, End::WithServingRead}) {
+    std::thread other([&] {
+      const int fd = fake.give();
+      pollfd waits{fd, POLLIN, 0};
+      if (end != End::BeforeServing) ::poll(&waits, 1, -1);
+      if (end == End::WithServingRead) {
+        EXPECT_TRUE(receive_packet(fd));
+      }
+      ::close(fd);
+    });
+    Predecessor predecessor = take();
+    if (end == End::BeforeServing) other.join();
+    const Predecessor::Told told = predecessor.serving();
+    if (other.joinable()) other.join();
+    EXPECT_EQ(told.answer, end == End::WithServingRead ? Answer::None : Answer::CalledOff)
+        << static_cast<int>(end) << ": " << told.reason.message();
+  }
+  EXPECT_TRUE(Predecessor::waits_at(path_));
+}
+
+TEST_F(TakeoverTest, NobodyWaitsAtAPathThatWasLeft) {
+  { const FakePredecessor fake(path_); }
+  EXPECT_FALSE(Predecessor::waits_at(path_));
+}
+
+// Was: a SIGHUP to the new process ended the takeover.
+TEST(TakeoverChannel, ASignalEndsNoWait) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);
+  const timeval limit{60, 0};  // with one, the kernel begins no call anew
+  ::setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  struct sigaction counted {
+  }, before{};
+  static std::atomic<int> signals{0};
+  counted.sa_handler = [](int) { signals.fetch_add(1); };
+  ::sigaction(SIGUSR1, &counted, &before);
+  const pthread_t waiter = ::pthread_self();
+  std::thread other([&] {
+    // Signals that come before the wait begins interrupt nothing; one of many comes within it.
+    for (int i = 0; i < 50; ++i) {
+      ::pthread_kill(waiter, SIGUSR1);
+      ::poll(nullptr, 0, 2);
+    }
+    EXPECT_TRUE(send_packet(ends[1], kServing));
+  });
+  const auto packet = receive_packet(ends[0]);
+  other.join();
+  ::sigaction(SIGUSR1, &before, nullptr);
+  ASSERT_TRUE(packet) << packet.error().code.message();
+  EXPECT_EQ(packet->text, kServing);
+  EXPECT_EQ(signals.load(), 50);
+  for (const int fd : ends)
+    ::close(fd);
 }
 
 TEST(Predecessor, NobodyAtThePathIsNoError) {
   std::string problem;
-  const auto none = Predecessor::at("/tmp/sluice-no-such-point", problem);
+  const auto none = Predecessor::at("/tmp/sluice-no-such-point", kRouterTakeover, problem);
   ASSERT_TRUE(none);
   EXPECT_FALSE(none->has_value());
 }
