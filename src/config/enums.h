@@ -34,6 +34,7 @@ enum class ReadYourWrites { Off, On };
 enum class NoReplica { Refuse, Wait };
 enum class Discover { Off, Dns };
 enum class ProxyProtocol { Off, V1, V2 };
+enum class ProxyProtocolOf { Inherited, Off, V1, V2 };
 enum class LogLevel { Debug, Info, Warning, Error };
 enum class LogFormat { KeyValue, Json };
 enum class TlsProtocols { Secure, Tls12, Tls13 };
@@ -136,6 +137,13 @@ template <>
 struct EnumWords<Discover> {
   static constexpr std::array words = {Words<Discover>{"off", Discover::Off},
                                        Words<Discover>{"dns", Discover::Dns}};
+};
+template <>
+struct EnumWords<ProxyProtocolOf> {
+  static constexpr std::array words = {Words<ProxyProtocolOf>{"inherited", ProxyProtocolOf::Inherited},
+                                       Words<ProxyProtocolOf>{"off", ProxyProtocolOf::Off},
+                                       Words<ProxyProtocolOf>{"v1", ProxyProtocolOf::V1},
+                                       Words<ProxyProtocolOf>{"v2", ProxyProtocolOf::V2}};
 };
 template <>
 struct EnumWords<ProxyProtocol> {

@@ -120,6 +120,7 @@ using ReadYourWrites = Choice<config::ReadYourWrites>;
 using NoReplica = Choice<config::NoReplica>;
 using Discover = Choice<config::Discover>;
 using ProxyProtocol = Choice<config::ProxyProtocol>;
+using ProxyProtocolOf = Choice<config::ProxyProtocolOf>;
 using LogLevel = Choice<config::LogLevel>;
 using LogFormat = Choice<config::LogFormat>;
 using TlsProtocols = Choice<config::TlsProtocols>;

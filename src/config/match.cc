@@ -151,6 +151,20 @@ const UserSettings* find_user_settings(const Config& config, std::string_view us
   return found == config.user_settings.end() ? nullptr : &*found;
 }
 
+ProxyProtocol proxy_protocol_of(const Config& config, const Server& server) {
+  switch (server.proxy_protocol) {
+    case ProxyProtocolOf::Inherited:
+      break;
+    case ProxyProtocolOf::Off:
+      return ProxyProtocol::Off;
+    case ProxyProtocolOf::V1:
+      return ProxyProtocol::V1;
+    case ProxyProtocolOf::V2:
+      return ProxyProtocol::V2;
+  }
+  return config.options.server_proxy_protocol;
+}
+
 PoolMode pool_mode_of(const Config& config, const Database& database, std::string_view user) {
   const UserSettings* const settings = find_user_settings(config, user);
   for (const PoolModeOf mode :

@@ -48,6 +48,8 @@ const OriginHost* find_host(const Config&, const ClientFacts&, std::string_view 
 
 // The first entry of `users` that names the user; nullptr: none does.
 const UserSettings* find_user_settings(const Config&, std::string_view user);
+// That of the server's own entry, else the general one.
+ProxyProtocol proxy_protocol_of(const Config&, const Server&);
 // That of the user, else of the database, else the general one. `database` is an entry of config.databases.
 PoolMode pool_mode_of(const Config&, const Database& database, std::string_view user);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -34,7 +35,6 @@ asio::awaitable<Result<void>> request_cancel(net::Stream& stream, net::Deadline&
   }
 }
 
-}  // namespace
 asio::awaitable<Result<void>> pass_to(std::string path, const protocol::CancelRequest& request,
                                       std::chrono::milliseconds timeout) {
   net::ConnectTarget target;
@@ -48,8 +48,8 @@ asio::awaitable<Result<void>> pass_to(std::string path, const protocol::CancelRe
   co_return co_await request_cancel(stream, deadline, request.process_id, request.secret);
 }
 
+}  // namespace
 
-asio::awaitable<Result<void>> send_cancel(SnapshotPtr snapshot, CancelTarget target,
 bool CancelAllowance::take(double rate, Clock::time_point now) {
   if (running_ >= kRunningMax) return false;
   if (rate > 0) {
@@ -63,6 +63,7 @@ bool CancelAllowance::take(double rate, Clock::time_point now) {
   return true;
 }
 
+asio::awaitable<Result<void>> send_cancel(SnapshotPtr snapshot, CancelTarget target,
                                           std::chrono::milliseconds timeout) {
   const auto found = snapshot->servers.find(target.server);
   if (found == snapshot->servers.end()) co_return BaseErrc::NotFound;
@@ -71,9 +72,9 @@ bool CancelAllowance::take(double rate, Clock::time_point now) {
   if (!connected) co_return connected.error();
   net::Stream stream = *std::move(connected);
   net::Deadline deadline(stream.get_executor(), timeout, [&stream] { stream.close(); });
-  const ProxyPreamble preamble = own_preamble(snapshot->options().server_proxy_protocol);
-  if (!preamble.bytes.empty()) {
-    if (auto sent = co_await stream.write_all(preamble.bytes); !sent) co_return sent.error();
+  const Bytes preamble = proxy_preamble(found->second.proxy_protocol, std::nullopt);
+  if (!preamble.empty()) {
+    if (auto sent = co_await stream.write_all(preamble); !sent) co_return sent.error();
   }
 
   if (needs_tls(snapshot->server_sslmode) && !address.is_unix() && snapshot->server_tls != nullptr) {

@@ -225,12 +225,11 @@ class Reception {
         const ByteView ahead = login_.unread();
         Bytes pipelined(ahead.begin(), ahead.end());
         const auto left = give_up_at_ - std::chrono::steady_clock::now();
-        ProxyPreamble preamble = proxy_preamble(snapshot_->options().server_proxy_protocol, origin_.address,
-                                                net::local_address(stream_.native_handle()));
+        ClientPlace place{origin_.address, net::local_address(stream_.native_handle())};
         // The origin, not the peer: that may be a proxy on this machine.
         const bool secure = stream_.tls() != nullptr || origin_.address.is_unix;
         std::optional<protocol::ErrorFields> refusal = co_await relay_authentication(
-            shared_, snapshot_, stream_, secure, login_.startup(), left, pipelined, std::move(preamble));
+            shared_, snapshot_, stream_, secure, login_.startup(), left, pipelined, std::move(place));
         behind_passthrough_ = std::move(pipelined);
         if (refusal) {
           login_.refuse(*std::move(refusal));
@@ -298,8 +297,8 @@ class Reception {
   const SnapshotPtr snapshot_;
   net::Stream& stream_;
   Origin origin_;
-  const Takes takes_;
   const std::string listener_;
+  const Takes takes_;
   const std::chrono::steady_clock::time_point give_up_at_ =
       std::chrono::steady_clock::now() + snapshot_->options().client_login_timeout;
   ClientLogin login_;

@@ -89,10 +89,10 @@ std::vector<cluster::MonitoredServer> monitored_servers(const Snapshot& snapshot
     const auto same = std::find_if(servers.begin(), servers.end(),
                                    [&](const auto& server) { return server.name == candidate.name; });
     cluster::MonitoredServer& server =
-        same != servers.end() ? *same : add(endpoint_of(candidate), cluster::ServerRole::Candidate);
+        same != servers.end() ? *same : add(endpoint_of(file, candidate), cluster::ServerRole::Candidate);
     server.may_be_primary = true;
   }
-  if (file.primary) add(endpoint_of(*file.primary), cluster::ServerRole::Primary);
+  if (file.primary) add(endpoint_of(file, *file.primary), cluster::ServerRole::Primary);
   return servers;
 }
 

@@ -65,8 +65,8 @@ struct Judge {
 
 // A connection, over TLS as sslmode asks, on which the server was told who wants in and has begun to answer.
 asio::awaitable<Result<Judge>> open_judge(SnapshotPtr snapshot, ServerId server,
-                                          const protocol::StartupMessage& startup,
-                                          const ProxyPreamble& preamble, Clock::time_point deadline) {
+                                          const protocol::StartupMessage& startup, const ClientPlace& place,
+                                          Clock::time_point deadline) {
   const ServerEndpoint& known = snapshot->servers.at(server);
   const net::ConnectTarget& target = known.target;
   const Clock::time_point give_up_at =
@@ -78,8 +78,9 @@ asio::awaitable<Result<Judge>> open_judge(SnapshotPtr snapshot, ServerId server,
   // A server that accepts and then stays silent is given up like one that cannot be reached.
   const net::Deadline silence(stream.get_executor(), give_up_at - Clock::now(),
                               [&stream] { stream.close(); });
-  if (!preamble.bytes.empty()) {
-    if (auto sent = co_await stream.write_all(preamble.bytes); !sent) co_return sent.error();
+  const Bytes preamble = proxy_preamble(known.proxy_protocol, place);
+  if (!preamble.empty()) {
+    if (auto sent = co_await stream.write_all(preamble); !sent) co_return sent.error();
   }
   if (snapshot->server_tls != nullptr && !target.is_unix()) {
     Bytes request;
@@ -142,11 +143,11 @@ asio::awaitable<std::optional<ErrorFields>> relay_authentication(Shared& shared,
                                                                  net::Stream& client, bool secure,
                                                                  const protocol::StartupMessage& startup,
                                                                  Clock::duration timeout, Bytes& pipelined,
-                                                                 ProxyPreamble preamble) {
+                                                                 ClientPlace place) {
   const Clock::time_point give_up_at = Clock::now() + timeout;
   std::optional<Judge> judge;
   for (const ServerId id : judges(shared, *snapshot)) {
-    auto opened = co_await open_judge(snapshot, id, startup, preamble, give_up_at);
+    auto opened = co_await open_judge(snapshot, id, startup, place, give_up_at);
     if (opened) {
       judge.emplace(*std::move(opened));
       break;

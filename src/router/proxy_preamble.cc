@@ -9,37 +9,36 @@ protocol::ProxyEndPoint end_point(const net::SocketAddress& address) {
   return {address.address, address.port, address.is_unix};
 }
 
-}  // namespace
-
-ProxyPreamble proxy_preamble(config::ProxyProtocol version, const net::SocketAddress& client,
-                             const net::SocketAddress& local) {
-  // A socket that is closed already has no address.
-  if (!client.is_unix && (client.address.empty() || local.address.empty())) return own_preamble(version);
-  ProxyPreamble made;
-  made.address = client.is_unix ? "unix" : client.address;
-  switch (version) {
-    case config::ProxyProtocol::Off:
-      return {};
-    case config::ProxyProtocol::V1:
-      protocol::append_proxy_v1(made.bytes, end_point(client), end_point(local));
-      break;
-    case config::ProxyProtocol::V2:
-      protocol::append_proxy_v2(made.bytes, end_point(client), end_point(local));
-      break;
-  }
-  return made;
+bool known(const ClientPlace& place) {
+  return place.client.is_unix || (!place.client.address.empty() && !place.local.address.empty());
 }
 
-ProxyPreamble own_preamble(config::ProxyProtocol version) {
-  ProxyPreamble made;
+}  // namespace
+
+std::string ClientPlace::key() const {
+  if (!known(*this)) return "";
+  return client.is_unix ? "unix" : client.address;
+}
+
+Bytes proxy_preamble(config::ProxyProtocol version, const std::optional<ClientPlace>& place) {
+  const bool ours = !place || !known(*place);
+  Bytes made;
   switch (version) {
     case config::ProxyProtocol::Off:
       break;
     case config::ProxyProtocol::V1:
-      protocol::append_proxy_v1_unknown(made.bytes);
+      if (ours) {
+        protocol::append_proxy_v1_unknown(made);
+      } else {
+        protocol::append_proxy_v1(made, end_point(place->client), end_point(place->local));
+      }
       break;
     case config::ProxyProtocol::V2:
-      protocol::append_proxy_v2_local(made.bytes);
+      if (ours) {
+        protocol::append_proxy_v2_local(made);
+      } else {
+        protocol::append_proxy_v2(made, end_point(place->client), end_point(place->local));
+      }
       break;
   }
   return made;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/bytes.h"
@@ -8,16 +9,17 @@
 
 namespace sluice::router {
 
-// The PROXY header in front of a server connection.
-struct ProxyPreamble {
-  Bytes bytes{};          // empty: none is wanted
-  std::string address{};  // of the client that it names, without its port; "" where it names none
+// Where a client is, for servers that are told so by a PROXY header.
+struct ClientPlace {
+  net::SocketAddress client{};  // empty where its socket is closed already
+  net::SocketAddress local{};   // where it has connected to
+
+  // Equal for clients that may have the same connection, which says for its whole life where its client is.
+  std::string key() const;
 };
 
-// `local`: where the client has connected to.
-ProxyPreamble proxy_preamble(config::ProxyProtocol version, const net::SocketAddress& client,
-                             const net::SocketAddress& local);
-// Of a connection that is nobody's but ours.
-ProxyPreamble own_preamble(config::ProxyProtocol version);
+// The header in front of a server connection; empty where none is wanted. Without a place the connection is
+// nobody's but ours.
+Bytes proxy_preamble(config::ProxyProtocol version, const std::optional<ClientPlace>& place);
 
 }  // namespace sluice::router

@@ -74,8 +74,9 @@ asio::awaitable<Ended> attempt(SnapshotPtr snapshot, const ServerEndpoint& serve
     return Outcome(
         unreachable(server, deadline.expired() ? "timed out during start-up" : error.code.message()));
   };
-  if (!request.preamble.bytes.empty()) {
-    if (auto sent = co_await stream.write_all(request.preamble.bytes); !sent) co_return broken(sent.error());
+  const Bytes preamble = proxy_preamble(server.proxy_protocol, request.place);
+  if (!preamble.empty()) {
+    if (auto sent = co_await stream.write_all(preamble); !sent) co_return broken(sent.error());
   }
   for (;;) {
     const ServerLogin::Want want = login.step();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -21,7 +22,7 @@ struct ServerRequest {
   ServerId server;
   std::vector<std::pair<std::string, std::string>> parameters;  // user, database and the rest, in order
   protocol::ServerCredentials credentials;
-  ProxyPreamble preamble{};
+  std::optional<ClientPlace> place{};  // where some server is to be told; none: the connection is ours
 };
 
 // Why a server connection could not be had.

@@ -48,7 +48,7 @@ std::vector<ServerRequest> server_requests(const Snapshot& snapshot, const Clien
   if (const std::string name = application_name(snapshot, "", tag, peer); !named && !name.empty())
     request.parameters.emplace_back("application_name", name);
   request.credentials = identity.credentials;
-  request.preamble = proxy_preamble(snapshot.options().server_proxy_protocol, peer, identity.local);
+  if (snapshot.tells_places) request.place = ClientPlace{peer, identity.local};
 
   std::vector<ServerRequest> requests;
   const std::string& server_user = snapshot.config->options.server_user;
@@ -72,10 +72,10 @@ std::string pool_key(const Snapshot& snapshot, const ServerRequest& request) {
   if (const auto server = snapshot.servers.find(request.server); server != snapshot.servers.end()) {
     const net::ConnectTarget& target = server->second.target;
     key += '\0' + target.host + '\0' + std::to_string(target.port);
+    if (server->second.proxy_protocol != config::ProxyProtocol::Off && request.place)
+      key += '\0' + request.place->key();
   }
   key += '\0' + std::to_string(static_cast<int>(snapshot.server_sslmode));
-  // A connection says for its whole life where its client is.
-  if (!request.preamble.bytes.empty()) key += '\0' + request.preamble.address;
   for (const auto& [name, value] : request.parameters) {
     key += '\0';
     key += name;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/match.h"
 #include "protocol/scram_server.h"
 #include "router/admission.h"
 #include "router/telemetry_names.h"
@@ -141,7 +142,7 @@ bool add_secrets(Materials& materials, const config::Config& config, ByteView mo
 
 }  // namespace
 
-ServerEndpoint endpoint_of(const config::Server& server) {
+ServerEndpoint endpoint_of(const config::Config& config, const config::Server& server) {
   ServerEndpoint made;
   made.name = server.name;
   made.target.host = server.hostaddr.empty() ? server.host : server.hostaddr;
@@ -154,6 +155,7 @@ ServerEndpoint endpoint_of(const config::Server& server) {
 std::string Snapshot::server_name(ServerId server) const {
   const auto found = servers.find(server);
   return found == servers.end() ? "(removed)" : found->second.name;
+  made.proxy_protocol = config::proxy_protocol_of(config, server);
 }
 
 std::string Snapshot::class_name(policy::ClassId id) const {
@@ -193,8 +195,11 @@ SnapshotPtr make_snapshot(std::shared_ptr<const config::Config> config, Material
   made->mock_secret = mock_secret;
   const config::Config& c = *made->config;
   for (const config::Server& replica : c.replicas)
-    made->servers.emplace(ServerId(admission.find_replica(replica.name)->value()), endpoint_of(replica));
-  if (c.primary) made->servers.emplace(kPrimary, endpoint_of(*c.primary));
+    made->servers.emplace(ServerId(admission.find_replica(replica.name)->value()), endpoint_of(c, replica));
+  if (c.primary) made->servers.emplace(kPrimary, endpoint_of(c, *c.primary));
+  made->tells_places = std::any_of(made->servers.begin(), made->servers.end(), [](const auto& entry) {
+    return entry.second.proxy_protocol != config::ProxyProtocol::Off;
+  });
   for (const config::PriorityClass& entry : c.classes) {
     const policy::ClassId id = *admission.find_class(entry.name);
     made->class_ids.push_back(id);

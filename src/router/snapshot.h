@@ -32,10 +32,11 @@ struct ServerEndpoint {
   net::ConnectTarget target;
   std::uint16_t control_port = 0;  // of our own connections; 0: the target's
   std::string tls_name{};          // that its certificate has to have, where it is not the target's host
+  config::ProxyProtocol proxy_protocol = config::ProxyProtocol::Off;
 
   const std::string& verified_name() const noexcept { return tls_name.empty() ? target.host : tls_name; }
 };
-ServerEndpoint endpoint_of(const config::Server& server);
+ServerEndpoint endpoint_of(const config::Config& config, const config::Server& server);
 
 // What a configuration names outside itself, read and checked: certificates, keys, secrets.
 struct Materials {
@@ -58,6 +59,7 @@ struct Snapshot : Materials {
   std::vector<policy::ClassId> class_ids;      // of config->classes, in their order
   std::vector<policy::BudgetId> budget_ids;    // of config->budgets, likewise
   std::vector<std::string> class_names;        // by ClassId, of removed classes too
+  bool tells_places = false;                   // some server is to be told where clients are
   bool client_tls_required = false;
   protocol::SslMode server_sslmode = protocol::SslMode::Disable;
   net::SocketOptions socket_options;

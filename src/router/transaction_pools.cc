@@ -33,8 +33,7 @@ std::string key_of(const std::vector<ServerRequest>& ways) {
       key += value;
       key += '\0';
     }
-    // A connection says for its whole life where its client is.
-    if (!way.preamble.bytes.empty()) key += way.preamble.address;
+    if (way.place) key += way.place->key();
     key += '\0';
   }
   return key;

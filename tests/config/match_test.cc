@@ -138,6 +138,19 @@ TEST(Databases, AnExactNameGoesBeforeTheStarWhereverItStands) {
   EXPECT_EQ(find_database(config, "*"), &config.databases[0]);
 }
 
+TEST(ProxyProtocol, IsTheServersOwnThenTheGeneralOne) {
+  Config config;
+  config.options.server_proxy_protocol = ProxyProtocol::V1;
+  Server server;
+  EXPECT_EQ(proxy_protocol_of(config, server), ProxyProtocol::V1);
+  for (const auto& [own, told] : {std::pair(ProxyProtocolOf::Off, ProxyProtocol::Off),
+                                  std::pair(ProxyProtocolOf::V1, ProxyProtocol::V1),
+                                  std::pair(ProxyProtocolOf::V2, ProxyProtocol::V2)}) {
+    server.proxy_protocol = own;
+    EXPECT_EQ(proxy_protocol_of(config, server), told);
+  }
+}
+
 TEST(PoolMode, IsTheUsersThenTheDatabasesThenTheGeneralOne) {
   Config config;
   config.databases.resize(2);

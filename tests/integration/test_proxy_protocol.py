@@ -337,6 +337,34 @@ def test_a_cancel_is_the_routers_own_connection(proxied, telling, cluster, pool_
     assert SIGNATURE + b"\x20\0\0\0" in telling.headers
 
 
+@pytest.mark.parametrize("pool_mode", ["session", "transaction"])
+def test_one_server_is_told_and_the_others_are_not(proxied, telling, cluster, pool_mode):
+    """PostgreSQL itself would end a connection that begins with a header."""
+    told = {"host": "127.0.0.1", "port": telling.port, "control_port": cluster.primary.port, "proxy_protocol": "v2"}
+    router = proxied(pool_mode=pool_mode, primary={"name": "primary", **told})
+    with session(router, v2()) as client:
+        assert client.value("select 1") == "1"
+    assert socket.inet_aton("198.51.100.7") in telling.headers[0]
+    with session(router, v2(), database="app_read") as client:
+        assert client.value("select 1") == "1"
+
+
+def test_what_listens_says_that_it_is_nobodys(proxied, telling, cluster):
+    router = proxied(
+        server_proxy_protocol="v2",
+        pool_mode="transaction",
+        primary={"name": "primary", "host": "127.0.0.1", "port": telling.port, "control_port": cluster.primary.port},
+        replicas=None,
+        classes=None,
+        rules=None,
+        default_class=None,
+        databases=[{"name": "*", "target": "primary"}],
+    )
+    with session(router, v2()) as client:
+        client.query("listen news")
+        assert SIGNATURE + b"\x20\0\0\0" in telling.headers
+
+
 def test_servers_are_told_in_version_one_too(proxied, telling, cluster):
     router = proxied(
         server_proxy_protocol="v1",

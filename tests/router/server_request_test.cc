@@ -94,9 +94,11 @@ TEST(ServerRequests, SayWhereTheClientIsWhereAskedAndKeepSuchConnectionsApart) {
   const Configured off, on("server_proxy_protocol: v1\n");
   ClientIdentity identity = alice();
   identity.local = {"10.0.0.9", 6432, false};
-  EXPECT_TRUE(requests_of(off, identity)[0].preamble.bytes.empty());
+  EXPECT_FALSE(requests_of(off, identity)[0].place);
   const ServerRequest request = requests_of(on, identity)[0];
-  EXPECT_EQ(as_text(request.preamble.bytes), "PROXY TCP4 10.0.0.1 10.0.0.9 4711 6432\r\n");
+  EXPECT_EQ(as_text(proxy_preamble(config::ProxyProtocol::V1, request.place)),
+            "PROXY TCP4 10.0.0.1 10.0.0.9 4711 6432\r\n");
+  EXPECT_TRUE(proxy_preamble(config::ProxyProtocol::Off, request.place).empty());
   const std::string key = pool_key(*on.snapshot, request);
   const auto key_of = [&](const net::SocketAddress& peer) {
     return pool_key(*on.snapshot, server_requests(*on.snapshot, identity, ServerId(1), "appdb", {}, peer)[0]);
@@ -106,11 +108,28 @@ TEST(ServerRequests, SayWhereTheClientIsWhereAskedAndKeepSuchConnectionsApart) {
   EXPECT_NE(key_of({"", 0, true}), key);
 }
 
+TEST(ServerRequests, KeepConnectionsApartOfTheServerAloneThatIsTold) {
+  const Configured configured;
+  auto snapshot = std::make_shared<Snapshot>(*configured.snapshot);
+  snapshot->servers.at(ServerId(0)).proxy_protocol = config::ProxyProtocol::V2;
+  snapshot->tells_places = true;
+  ClientIdentity identity = alice();
+  identity.local = {"10.0.0.9", 6432, false};
+  const auto key_of = [&](std::uint32_t server, const std::string& address) {
+    const net::SocketAddress peer{address, 4711, false};
+    return pool_key(*snapshot, server_requests(*snapshot, identity, ServerId(server), "appdb", {}, peer)[0]);
+  };
+  EXPECT_NE(key_of(0, "10.0.0.1"), key_of(0, "10.0.0.2"));
+  EXPECT_EQ(key_of(1, "10.0.0.1"), key_of(1, "10.0.0.2"));
+}
+
 TEST(ServerRequests, AConnectionWhoseAddressIsGoneIsSaidToBeOurs) {
   for (const auto& [version, bytes] : std::vector<std::pair<std::string, std::string>>{
            {"v1", "PROXY UNKNOWN\r\n"}, {"v2", std::string("\r\n\r\n\0\r\nQUIT\n\x20\0\0\0", 16)}}) {
     const Configured on("server_proxy_protocol: " + version + "\n");
-    EXPECT_EQ(as_text(requests_of(on, alice())[0].preamble.bytes), bytes);
+    const config::ProxyProtocol told = on.snapshot->servers.at(ServerId(1)).proxy_protocol;
+    EXPECT_EQ(as_text(proxy_preamble(told, requests_of(on, alice())[0].place)), bytes);
+    EXPECT_EQ(as_text(proxy_preamble(told, std::nullopt)), bytes);
   }
 }
 
