@@ -42,9 +42,10 @@ void check_primary(const Server& server, const std::string& path, Reporter& repo
 
 void check_patroni(const Config& config, Reporter& reporter) {
   const Options& o = config.options;
-  bool secure = false;
+  bool secure = false, in_the_clear = false;
   for (const std::string& url : o.patroni_urls) {
     secure = secure || url.starts_with("https://");
+    in_the_clear = in_the_clear || url.starts_with("http://");
     if (!url.starts_with("http://") && !url.starts_with("https://"))
       reporter.error("patroni_urls", "\"" + url + "\" begins neither with http:// nor with https://",
                      "http://10.0.0.11:8008");
@@ -52,11 +53,18 @@ void check_patroni(const Config& config, Reporter& reporter) {
   if (o.patroni_tls_cert_file.empty() != o.patroni_tls_key_file.empty())
     reporter.error(o.patroni_tls_cert_file.empty() ? "patroni_tls_cert_file" : "patroni_tls_key_file",
                    "is missing: certificate and key go together");
+  if (o.patroni_user.empty() != o.patroni_password_file.empty())
+    reporter.error(o.patroni_user.empty() ? "patroni_user" : "patroni_password_file",
+                   "is missing: user and password go together");
+  if (o.patroni_user.find(':') != o.patroni_user.npos)
+    reporter.error("patroni_user", "has a colon, which HTTP basic authentication cannot carry");
   if (o.patroni_urls.empty()) {
-    for (const char* const key : {"patroni_interval", "patroni_timeout", "patroni_port"})
+    for (const char* const key : {"patroni_interval", "patroni_timeout", "patroni_port", "patroni_user"})
       if (reporter.given(key)) reporter.warning(key, "is not used: patroni_urls is not given");
     return;
   }
+  if (!o.patroni_user.empty() && in_the_clear)
+    reporter.warning("patroni_user", "its password goes over http:// in the clear", "https://10.0.0.11:8008");
   for (const char* const key : {"patroni_tls_ca_file", "patroni_tls_cert_file"})
     if (reporter.given(key) && !secure)
       reporter.warning(key, "is not used: no address of patroni_urls begins with https://");

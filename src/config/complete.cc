@@ -92,9 +92,10 @@ void look_at_file(const std::string& key, const std::string& path, bool secret, 
 static void complete_paths(const std::string& config_path, Options& options) {
   for (std::string* const path :
        {&options.auth_file, &options.auth_password_file, &options.server_password_file,
-        &options.health_check_password_file, &options.client_tls_cert_file, &options.client_tls_key_file,
-        &options.client_tls_ca_file, &options.server_tls_cert_file, &options.server_tls_key_file,
-        &options.patroni_tls_cert_file, &options.patroni_tls_key_file, &options.log_file})
+        &options.health_check_password_file, &options.patroni_password_file, &options.client_tls_cert_file,
+        &options.client_tls_key_file, &options.client_tls_ca_file, &options.server_tls_cert_file,
+        &options.server_tls_key_file, &options.patroni_tls_cert_file, &options.patroni_tls_key_file,
+        &options.log_file})
     *path = path_from(config_path, *path);
   for (std::string* const path : {&options.server_tls_ca_file, &options.patroni_tls_ca_file})
     if (*path != "system") *path = path_from(config_path, *path);
@@ -158,6 +159,8 @@ void read_secret_files(Config& config, Reporter& reporter) {
   read_password("server_password_file", options.server_password_file, config.passwords.server_user, reporter);
   read_password("health_check_password_file", options.health_check_password_file,
                 config.passwords.health_check_user, reporter);
+  read_password("patroni_password_file", options.patroni_password_file, config.passwords.patroni_user,
+                reporter);
   look_at_file("client_tls_cert_file", options.client_tls_cert_file, false, reporter);
   look_at_file("client_tls_key_file", options.client_tls_key_file, true, reporter);
   look_at_file("client_tls_ca_file", options.client_tls_ca_file, false, reporter);

@@ -70,6 +70,7 @@ struct Passwords {
   std::string server_user;
   std::string auth_user;
   std::string health_check_user;
+  std::string patroni_user;
 
   friend bool operator==(const Passwords&, const Passwords&) = default;
 };

@@ -69,6 +69,7 @@ std::vector<Change> diff(const Config& from, const Config& to) {
   differ.compare_contents("auth_password_file", from.passwords.auth_user, to.passwords.auth_user);
   differ.compare_contents("health_check_password_file", from.passwords.health_check_user,
                           to.passwords.health_check_user);
+  differ.compare_contents("patroni_password_file", from.passwords.patroni_user, to.passwords.patroni_user);
   return differ.take();
 }
 

@@ -94,6 +94,12 @@ State ResponseReader::end() {
   return fail("the connection ended before the answer did");
 }
 
+std::string request_for(const Source& source) {
+  std::string request = "GET " + source.path + " HTTP/1.1\r\nHost: " + source.authority() + "\r\n";
+  if (!source.authorization.empty()) request += "Authorization: " + source.authorization + "\r\n";
+  return request + "Accept: application/json\r\nUser-Agent: sluice\r\nConnection: close\r\n\r\n";
+}
+
 asio::awaitable<std::variant<Body, Problem>> fetch(Source source, FetchLimits limits,
                                                    std::shared_ptr<const net::TlsContext> tls) {
   const auto began = std::chrono::steady_clock::now();
@@ -114,9 +120,7 @@ asio::awaitable<std::variant<Body, Problem>> fetch(Source source, FetchLimits li
     const auto shaken = co_await stream.handshake(std::move(tls), net::TlsRole::Client, std::move(name));
     if (!shaken) co_return failed(shaken.error().code);
   }
-  const std::string request =
-      "GET " + source.path + " HTTP/1.1\r\nHost: " + source.authority() +
-      "\r\nAccept: application/json\r\nUser-Agent: sluice\r\nConnection: close\r\n\r\n";
+  const std::string request = request_for(source);
   const auto written = co_await stream.write_all(as_bytes(request));
   if (!written) co_return failed(written.error().code);
   ResponseReader reader(limits.body_bytes_max);

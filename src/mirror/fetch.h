@@ -49,6 +49,9 @@ class ResponseReader {
   std::string body_, problem_;
 };
 
+// A GET for `source`, over a connection that ends with it.
+std::string request_for(const Source& source);
+
 struct FetchLimits {
   std::chrono::milliseconds timeout{2000};  // of the whole
   std::size_t body_bytes_max = std::size_t{16} << 20;

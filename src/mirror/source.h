@@ -13,6 +13,8 @@ struct Source {
   std::uint16_t port = 80;
   std::string path = "/v1/profile";
   bool secure = false;  // https
+  // Of the request's Authorization field, without line ends: a secret. Empty: there is none.
+  std::string authorization{};
 
   // http://HOST[:PORT][/PATH]; without a path that of the profile. Where `https` is Allowed that scheme too.
   // nullopt with a sentence in `problem` otherwise: another scheme, user information, a port that is none,

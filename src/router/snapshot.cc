@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "config/match.h"
+#include "protocol/crypto.h"
 #include "protocol/scram_server.h"
 #include "router/admission.h"
 #include "router/telemetry_names.h"
@@ -105,6 +106,10 @@ bool add_patroni(Materials& materials, const config::Config& config, std::string
       return false;
     }
     if (source->path == mirror::Source{}.path) source->path = "/cluster";
+    if (!options.patroni_user.empty()) {
+      const std::string proof = options.patroni_user + ":" + config.passwords.patroni_user;
+      source->authorization = "Basic " + protocol::base64_encode(as_bytes(proof));
+    }
     secure = secure || source->secure;
     materials.patroni.push_back(*std::move(source));
   }
@@ -149,13 +154,13 @@ ServerEndpoint endpoint_of(const config::Config& config, const config::Server& s
   made.target.port = static_cast<std::uint16_t>(server.port);
   made.control_port = static_cast<std::uint16_t>(server.control_port);
   if (!server.hostaddr.empty()) made.tls_name = server.host;
+  made.proxy_protocol = config::proxy_protocol_of(config, server);
   return made;
 }
 
 std::string Snapshot::server_name(ServerId server) const {
   const auto found = servers.find(server);
   return found == servers.end() ? "(removed)" : found->second.name;
-  made.proxy_protocol = config::proxy_protocol_of(config, server);
 }
 
 std::string Snapshot::class_name(policy::ClassId id) const {

@@ -1,6 +1,7 @@
 """Where the servers are: several that may be the primary, a Patroni that says anything, names whose addresses change.
 Clients are sent to the right server or told that there is none; nobody is sent by a guess."""
 
+import base64
 import json
 import os
 import ssl
@@ -233,12 +234,19 @@ class Patroni:
 
     def __init__(self, certificate=None, key=None):
         self.members, self.status, self.raw, self.asked = [], 200, None, 0
+        self.credentials = None  # user:password that whoever asks must have
         patroni = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
                 patroni.asked += 1
                 body = patroni.raw
+                wanted = patroni.credentials and "Basic " + base64.b64encode(patroni.credentials.encode()).decode()
+                if wanted and self.headers.get("Authorization") != wanted:
+                    self.send_response(401)
+                    self.send_header("WWW-Authenticate", 'Basic realm="patroni"')
+                    self.end_headers()
+                    return
                 if body is None:
                     body = json.dumps({"members": patroni.members, "scope": "s"}).encode()
                 self.send_response(patroni.status if self.path == "/cluster" else 404)
@@ -427,6 +435,26 @@ def test_patroni_is_asked_over_tls_and_its_certificate_is_checked(make_router, c
         assert placed(router) == "primary", "what was known before is kept"
     finally:
         secure.stop()
+
+
+def test_patroni_is_told_who_asks(make_router, cluster, patroni, tmp_path):
+    patroni.tells(cluster.primary, cluster.standbys[0])
+    patroni.credentials = "ops:opal-one: two"
+    password = tmp_path / "patroni.password"
+    password.write_text("opal-one: two\n")
+    password.chmod(0o600)
+    known = {"patroni_user": "ops", "patroni_password_file": str(password)}
+    router = make_router(**asking(patroni, **known))
+    wait_until(lambda: placed(router) == "primary", 10, "the leader")
+    # Another password there, then here.
+    patroni.credentials = "ops:opal-three"
+    wait_until(lambda: [f for f in facts(router, "patroni") if f["problem"]], 10, "the refusal")
+    assert "401" in facts(router, "patroni")[0]["problem"]
+    password.write_text("opal-three\n")
+    router.reload()
+    wait_until(lambda: facts(router, "patroni")[0]["up"] == "yes", 10, "Patroni to be heard again")
+    for secret in ("opal-one", "opal-three", base64.b64encode(b"ops:opal-three").decode()):
+        assert secret not in router.log_text()
 
 
 def test_a_reload_takes_patroni_in_and_out(make_router, cluster, patroni):

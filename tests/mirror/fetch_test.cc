@@ -64,5 +64,16 @@ TEST(MirrorResponse, ThatIsNoHttpIsRefused) {
     EXPECT_EQ(read_in_two(bytes, 0).state, State::Failed) << bytes;
 }
 
+TEST(MirrorRequest, SaysWhoAsksWhereThatIsWanted) {
+  std::string problem;
+  Source source = *Source::parse("http://10.0.0.1:8008/cluster", problem);
+  EXPECT_EQ(
+      request_for(source),
+      "GET /cluster HTTP/1.1\r\nHost: 10.0.0.1:8008\r\nAccept: application/json\r\nUser-Agent: sluice\r\n"
+      "Connection: close\r\n\r\n");
+  source.authorization = "Basic b3BzOnNlc2FtZQ==";
+  EXPECT_NE(request_for(source).find("\r\nAuthorization: Basic b3BzOnNlc2FtZQ==\r\n"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace sluice::mirror
