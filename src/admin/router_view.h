@@ -84,6 +84,12 @@ struct ClusterRow {
   std::int64_t good = 0, failed = 0;
 };
 
+struct NameRow {
+  std::string name;
+  std::int64_t ttl = 0;  // seconds until it is looked up again
+  std::string addresses;
+};
+
 struct ClassRow {
   std::string name;
   std::int64_t priority = 0;  // 0 is the highest
@@ -234,6 +240,7 @@ struct ListsRow {
   std::int64_t login_clients = 0;  // not yet
   std::int64_t free_servers = 0, used_servers = 0;
   std::int64_t replicas = 0, replicas_up = 0, classes = 0, hosts = 0;
+  std::int64_t names = 0;  // that are looked up
 };
 
 struct DatabaseRow {
@@ -291,6 +298,7 @@ struct Snapshot {
   std::vector<ConfigRow> config;
   StateRow state;
   std::vector<ClusterRow> cluster;
+  std::vector<NameRow> names;  // that are looked up; with Part::Cluster
 };
 
 // Outcome of a command. A failed one becomes an ErrorResponse with these fields; the notes of a successful

@@ -72,7 +72,7 @@ View lists_view() {
                                                                {"login_clients", l.login_clients},
                                                                {"free_servers", l.free_servers},
                                                                {"used_servers", l.used_servers},
-                                                               {"dns_names", 0},
+                                                               {"dns_names", l.names},
                                                                {"dns_zones", 0},
                                                                {"dns_queries", 0},
                                                                {"dns_pending", 0},

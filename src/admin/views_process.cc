@@ -13,6 +13,16 @@ View memory_view() {
                                    [](const M& r) { return Cell(r.size * (r.used + r.free)); })});
 }
 
+View names_view() {
+  using N = NameRow;
+  return list_view<N>("DNS_HOSTS",
+                      "Names that are looked up again and again for replicas (discover: dns); others are the "
+                      "operating system's business.",
+                      Part::Cluster, &Snapshot::names,
+                      {column<&N::name>("hostname"), column<&N::ttl>("ttl", "Seconds until the next lookup."),
+                       column<&N::addresses>("addrs", "Those of the last lookup that was answered.")});
+}
+
 // A view of PgBouncer's whose things Sluice has none of: its columns, never a row.
 View empty_view(std::string_view name, std::string_view help, std::vector<Column> columns) {
   View view{name, help, std::nullopt, std::move(columns), {}};
@@ -26,8 +36,7 @@ std::vector<View> process_views() {
   constexpr ColumnType kText = ColumnType::Text, kInt8 = ColumnType::Int8;
   std::vector<View> views;
   views.push_back(memory_view());
-  views.push_back(empty_view("DNS_HOSTS", "Always empty: the operating system resolves names and keeps them.",
-                             {{"hostname", kText, {}}, {"ttl", kInt8, {}}, {"addrs", kText, {}}}));
+  views.push_back(names_view());
   views.push_back(empty_view("DNS_ZONES", "Always empty: zones are not asked for.",
                              {{"zonename", kText, {}}, {"serial", kInt8, {}}, {"count", kInt8, {}}}));
   views.push_back(empty_view(

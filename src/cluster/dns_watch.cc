@@ -86,6 +86,7 @@ asio::awaitable<void> DnsWatch::watch(std::shared_ptr<Name> name) {
     const auto found = co_await net::resolve(name->host, 0, settings_.timeout);
     if (name->removed || tasks_.stopping()) break;
     Known& known = name->known;
+    known.next = Clock::now() + (found ? settings_.ttl : settings_.retry);
     if (found) {
       if (!known.problem.empty()) log::info("a name can be looked up again", {{"name", name->host}});
       known.problem.clear();
@@ -107,7 +108,7 @@ asio::awaitable<void> DnsWatch::watch(std::shared_ptr<Name> name) {
       on_lookup_(false, false);
     }
     if (name->removed || tasks_.stopping()) break;
-    name->turn.expires_after(found ? settings_.ttl : settings_.retry);
+    name->turn.expires_at(known.next);
     co_await name->turn.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
   }
 }

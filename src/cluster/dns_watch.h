@@ -36,6 +36,7 @@ class DnsWatch {
     std::vector<std::string> addresses;
     std::string problem;  // of the last lookup; "": it succeeded
     std::optional<std::chrono::steady_clock::time_point> answered;
+    std::chrono::steady_clock::time_point next{};  // when it is looked up again
     std::uint64_t good = 0, failed = 0;
   };
   // Called on the executor after each lookup: whether it was answered, and with other addresses than before.

@@ -1,5 +1,7 @@
 #include "router/cluster_rows.h"
 
+#include <algorithm>
+
 #include "config/config.h"
 
 namespace sluice::router {
@@ -83,6 +85,18 @@ std::vector<admin::ClusterRow> cluster_rows(const ClusterFacts& facts, TimePoint
       rows.push_back(member_row(member));
   for (const auto& [name, known] : facts.names)
     rows.push_back(name_row(name, known, now));
+  return rows;
+}
+
+std::vector<admin::NameRow> name_rows(const ClusterFacts& facts, TimePoint now) {
+  std::vector<admin::NameRow> rows;
+  for (const auto& [name, known] : facts.names) {
+    admin::NameRow& row = rows.emplace_back();
+    row.name = name;
+    row.ttl = std::max<std::int64_t>(std::chrono::ceil<std::chrono::seconds>(known.next - now).count(), 0);
+    for (const std::string& address : known.addresses)
+      row.addresses += (row.addresses.empty() ? "" : ",") + address;
+  }
   return rows;
 }
 

@@ -321,6 +321,7 @@ admin::ListsRow lists_row(Router& router, const ConnectionRows& connections, std
                                   [](const auto& r) { return r.up && r.configured; });
   row.classes = static_cast<std::int64_t>(pools.classes.size());
   row.hosts = static_cast<std::int64_t>(snapshot->config->hosts.size());
+  row.names = static_cast<std::int64_t>(router.cluster_facts().names.size());
   return row;
 }
 
@@ -470,8 +471,12 @@ admin::Snapshot make_snapshot_rows(Router& router, Part part, ConnectionRows con
   if (has(part, Part::Databases)) rows.databases = database_rows(router, connections);
   if (has(part, Part::Users)) rows.users = user_rows(router, connections);
   if (has(part, Part::Config)) rows.config = config_rows(router);
-  if (has(part, Part::Cluster))
-    rows.cluster = cluster_rows(router.cluster_facts(), std::chrono::steady_clock::now());
+  if (has(part, Part::Cluster)) {
+    const auto now = std::chrono::steady_clock::now();
+    const ClusterFacts facts = router.cluster_facts();
+    rows.cluster = cluster_rows(facts, now);
+    rows.names = name_rows(facts, now);
+  }
   if (has(part, Part::State)) rows.state = router.state();
   if (has(part, Part::Listeners)) rows.listeners = std::move(connections.listeners);
   if (has(part, Part::Memory)) rows.memory = memory_rows(router, connections);

@@ -110,6 +110,16 @@ TEST(Views, ListWhatPgBouncerListsInItsOrder) {
                         "free_servers used_servers dns_names dns_zones dns_queries dns_pending "));
 }
 
+// Was: always empty.
+TEST(Views, TellWhichNamesAreLookedUp) {
+  ConsoleClient client;
+  EXPECT_EQ(types(client.ask("SHOW DNS_HOSTS")), "TCZ");
+  client.router.snapshot.names = {{"pods.db.svc", 7, "10.0.0.1,10.0.0.2"}};
+  const auto answers = client.ask("SHOW DNS_HOSTS");
+  ASSERT_EQ(types(answers), "TDCZ");
+  EXPECT_EQ(answers[1].values(), (std::vector<std::string>{"pods.db.svc", "7", "10.0.0.1,10.0.0.2"}));
+}
+
 TEST(Views, ShowOnlyBusySocketsAsActive) {
   ConsoleClient client;
   EXPECT_EQ(types(client.ask("SHOW SOCKETS")), "TDDCZ");

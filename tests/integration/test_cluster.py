@@ -475,6 +475,32 @@ def test_a_reload_takes_patroni_in_and_out(make_router, cluster, patroni):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a private /etc/hosts needs root")
+def test_a_certificate_is_checked_by_the_name_that_was_looked_up_also_by_passthrough(make_router, cluster, files, tmp_path):
+    hosts = tmp_path / "hosts"
+    hosts.write_text("127.0.0.1 localhost\n127.0.0.2 pods.test\n", encoding="ascii")
+    port = free_port()
+    # No primary, which is at an address that the certificate names: it would judge in place of the others.
+    router = make_router(
+        start=False,
+        replicas=[{"name": "pod", "host": "pods.test", "port": port, "discover": "dns"}],
+        primary=None,
+        classes=None,
+        policy="least_loaded",
+        server_tls_sslmode="verify-full",
+        server_tls_ca_file=str(files["ca"]),
+        hba=[{"user": "admin", "method": "scram-sha-256"}, {"method": "passthrough"}],
+        **QUICK,
+    )
+    router.config["databases"] = [{**entry, "target": "replicas"} for entry in router.config["databases"]]
+    router.prefix = ["unshare", "--mount", "sh", "-c", f'mount --bind {hosts} /etc/hosts && exec "$@"', "sh"]
+    with Relay("127.0.0.1", cluster.standbys[0].port, listen=("127.0.0.2", port)):
+        router.start()
+        wait_until(lambda: up(router) == {"pod@127.0.0.2"}, 10, "the address")
+        with router.session("alice", "app_read") as client:
+            assert client.value("show cluster_name") == "r0"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a private /etc/hosts needs root")
 def test_replicas_of_a_name_come_and_go_with_its_addresses(make_router, cluster, tmp_path):
     hosts = tmp_path / "hosts"
     port = free_port()
@@ -502,36 +528,14 @@ def test_replicas_of_a_name_come_and_go_with_its_addresses(make_router, cluster,
     try:
         router.start()
         wait_until(lambda: up(router) == {"pod@127.0.0.2", "pod@127.0.0.3"}, 10, "both addresses")
-@pytest.mark.skipif(os.geteuid() != 0, reason="a private /etc/hosts needs root")
-def test_a_certificate_is_checked_by_the_name_that_was_looked_up_also_by_passthrough(make_router, cluster, files, tmp_path):
-    hosts = tmp_path / "hosts"
-    hosts.write_text("127.0.0.1 localhost\n127.0.0.2 pods.test\n", encoding="ascii")
-    port = free_port()
-    # No primary, which is at an address that the certificate names: it would judge in place of the others.
-    router = make_router(
-        start=False,
-        replicas=[{"name": "pod", "host": "pods.test", "port": port, "discover": "dns"}],
-        primary=None,
-        classes=None,
-        policy="least_loaded",
-        server_tls_sslmode="verify-full",
-        server_tls_ca_file=str(files["ca"]),
-        hba=[{"user": "admin", "method": "scram-sha-256"}, {"method": "passthrough"}],
-        **QUICK,
-    )
-    router.config["databases"] = [{**entry, "target": "replicas"} for entry in router.config["databases"]]
-    router.prefix = ["unshare", "--mount", "sh", "-c", f'mount --bind {hosts} /etc/hosts && exec "$@"', "sh"]
-    with Relay("127.0.0.1", cluster.standbys[0].port, listen=("127.0.0.2", port)):
-        router.start()
-        wait_until(lambda: up(router) == {"pod@127.0.0.2"}, 10, "the address")
-        with router.session("alice", "app_read") as client:
-            assert client.value("show cluster_name") == "r0"
-
-
         assert {placed(router, "app_read") for _ in range(20)} <= {"r0", "r1"}
         held = [router.session(database="app_read") for _ in range(4)]
         assert sorted(x.value("show cluster_name") for x in held) == ["r0", "r0", "r1", "r1"]
         assert replica(router, "pod@127.0.0.2")["source"] == "dns"
+        [name] = router.console("show dns_hosts")
+        assert name["hostname"] == "pods.test" and name["addrs"] == "127.0.0.2,127.0.0.3"
+        assert 0 <= int(name["ttl"]) <= 1
+        assert {"list": "dns_names", "items": "1"} in router.console("show lists")
 
         # One goes, one comes: the sessions there go on, and no new one is sent there.
         resolves_to("127.0.0.3", "127.0.0.4")
