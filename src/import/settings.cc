@@ -47,22 +47,18 @@ constexpr Missing kMissing[] = {
     {"server_fast_close", "no equivalent: RECONNECT closes connections as soon as they are free"},
     {"server_login_retry", "no equivalent: health_check_interval says how often a lost server is tried"},
     {"server_reset_query_always", "no equivalent"},
-    {"track_extra_parameters", "no equivalent under this name"},
     {"scram_iterations", "no equivalent: verifiers are made by PostgreSQL"},
     {"login_notify_message", "no equivalent"},
     {"suspend_timeout", "no equivalent: there is no SUSPEND"},
     {"autodb_idle_timeout",
      "no equivalent: databases that are not listed cost nothing when they are not used"},
     {"pool_idle_timeout", "no equivalent: server_idle_timeout closes connections that are not used"},
-    {"dns_max_ttl", "no equivalent under this name: the operating system's resolver decides"},
-    {"dns_nxdomain_ttl", "no equivalent: the operating system's resolver decides"},
     {"dns_zone_check_period", "no equivalent: the operating system's resolver decides"},
     {"resolv_conf", "no equivalent: the operating system's resolver decides"},
     {"client_tls_ecdhcurve", "no equivalent: OpenSSL's choice"},
     {"client_tls_dheparams", "no equivalent: OpenSSL's choice"},
     {"client_tls13_ciphers", "no equivalent: OpenSSL's choice for TLS 1.3"},
     {"server_tls13_ciphers", "no equivalent: OpenSSL's choice for TLS 1.3"},
-    {"tcp_defer_accept", "no equivalent: a client that says nothing costs little until client_login_timeout"},
     {"tcp_socket_buffer", "no equivalent: the operating system sizes the buffers"},
     {"max_packet_size", "no equivalent: messages of any size pass through in pieces"},
     {"sbuf_loopcnt", "no equivalent"},
@@ -70,14 +66,14 @@ constexpr Missing kMissing[] = {
     {"peer_id", "no equivalent: one process with threads needs no peers"},
     {"auth_ident_file", "no equivalent: user name maps are not read"},
     {"auth_ldap_options", "no equivalent: LDAP is not spoken; auth_query may ask PostgreSQL"},
-    {"auth_hba_file", "is not translated: write its rules into the list hba (docs/configuration.md)"},
 };
 
-void put_auth_type(const IniEntry& entry, const Settings&, Output& out) {
+void put_auth_type(const IniEntry& entry, const Settings& settings, Output& out) {
   const std::string& value = entry.value;
   if (value == "hba") {
+    if (!settings.value("auth_hba_file", "").empty()) return;  // translate_hba()
     put_option(out, entry, "auth_type", "scram-sha-256");
-    return out.note(entry.place, "auth_type", "hba: write the rules of auth_hba_file into the list hba");
+    return out.note(entry.place, "auth_type", "hba: there is no auth_hba_file");
   }
   if (value == "plain" || value == "any" || value == "pam" || value == "ldap") {
     put_option(out, entry, "auth_type", "scram-sha-256");
@@ -147,6 +143,8 @@ void put_reset_query(const IniEntry& entry, const Settings&, Output& out) {
       "is empty: a connection is always reset before another client gets it; DISCARD ALL is the default");
 }
 
+void put_hba_file(const IniEntry&, const Settings&, Output&) {}  // translate_hba()
+
 void put_verbose(const IniEntry& entry, const Settings&, Output& out) {
   if (entry.value != "0") put_option(out, entry, "log_level", "debug");
 }
@@ -165,6 +163,7 @@ constexpr Special kSpecial[] = {
     {"server_tls_protocols", put_protocols},
     {"pool_mode", put_pool_mode},
     {"server_reset_query", put_reset_query},
+    {"auth_hba_file", put_hba_file},
     {"verbose", put_verbose},
 };
 

@@ -39,6 +39,8 @@ Translation translate(const Sources& sources, const ReadFile& read) {
   out.line("");
   translate_settings(settings, sources, out);
   out.line("");
+  translate_hba(settings, read, out, translation.problems);
+  if (!translation.problems.empty()) return translation;
   translate_databases(ini, settings, out);
   translate_rest(ini, out);
   translation.yaml = std::move(out.yaml);
