@@ -25,6 +25,7 @@ void add_check(CLI::App& app, Action& action);
 void add_decide(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
 void add_sim(CLI::App& app, Action& action);
+void add_tune(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);
 void add_top(CLI::App& app, Action& action);
 void add_profile(CLI::App& app, Action& action);

@@ -39,6 +39,7 @@ int run(int argc, char** argv) {
   add_decide(app, action);
   add_demo(app, action);
   add_sim(app, action);
+  add_tune(app, action);
   add_import(app, action);
   add_top(app, action);
   add_profile(app, action);

@@ -5,7 +5,7 @@
 
 #include "cli/sim_commands.h"
 #include "cli/sim_runs.h"
-#include "sim/assignment_experiment.h"
+#include "sim/reports.h"
 
 namespace sluice::cli {
 namespace {
@@ -21,6 +21,7 @@ int simulate(Asked asked) {
   if (asked.formulas) asked.plan.runs = 0;
   const auto rows = rows_of<sim::AssignmentExperiment>(asked.plan, asked.how);
   write_csv(asked.how, sim::assignment_csv(rows).csv());
+  write_report(asked.how, [&](const std::string& command) { return sim::assignment_report(rows, command); });
   std::cout << sim::assignment_table(rows).text() << std::flush;
   return std::cout ? kSuccess : kFailure;
 }

@@ -13,6 +13,7 @@ void add_sim(CLI::App& app, Action& action) {
   add_sim_scheduling(*command, action);
   add_sim_plb(*command, action);
   add_sim_placement(*command, action);
+  add_sim_replay(*command, action);
 }
 
 }  // namespace sluice::cli

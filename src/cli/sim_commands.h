@@ -9,5 +9,6 @@ void add_sim_assignment(CLI::App& sim, Action& action);
 void add_sim_scheduling(CLI::App& sim, Action& action);
 void add_sim_plb(CLI::App& sim, Action& action);
 void add_sim_placement(CLI::App& sim, Action& action);
+void add_sim_replay(CLI::App& sim, Action& action);
 
 }  // namespace sluice::cli

@@ -6,7 +6,7 @@
 #include "calibration/calibration_file.h"
 #include "cli/sim_commands.h"
 #include "cli/sim_runs.h"
-#include "sim/placement_sweep.h"
+#include "sim/reports.h"
 
 namespace sluice::cli {
 namespace {
@@ -70,6 +70,8 @@ int simulate(Asked asked) {
   const auto rows = sim::sweep(asked.plan);
   const sim::Table table = sim::sweep_table(asked.plan, rows);
   write_csv(asked.how, table.csv());
+  write_report(asked.how,
+               [&](const std::string& command) { return sim::placement_report(asked.plan, rows, command); });
   std::cout << table.text() << "\nFar host wins with more calls than:\n"
             << sim::crossover_table(asked.plan, sim::crossovers(asked.plan)).text() << std::flush;
   return std::cout ? kSuccess : kFailure;
@@ -101,6 +103,8 @@ void add_sim_placement(CLI::App& parent, Action& action) {
                  "Each request connects anew: TCP connects count")
       ->needs(file);
   command->add_option("--csv", asked->how.csv, "Write the table to this file")->type_name("FILE");
+  command->add_option("--report", asked->how.report, "Write a page with charts to this file")
+      ->type_name("FILE.html");
   command->callback([&action, asked] { action = [asked] { return simulate(*asked); }; });
 }
 

@@ -5,7 +5,7 @@
 
 #include "cli/sim_commands.h"
 #include "cli/sim_runs.h"
-#include "sim/plb_paper.h"
+#include "sim/reports.h"
 
 namespace sluice::cli {
 namespace {
@@ -14,6 +14,7 @@ struct Asked {
   sim::PlbPlan plan;
   RunOptions how;
   std::vector<std::string> strategies;  // none: all
+  std::vector<std::string> weights, holds;
   bool comparisons = false;
 };
 
@@ -34,19 +35,47 @@ bool keep(std::vector<sim::Strategy>& strategies, const std::vector<std::string>
   return true;
 }
 
+// Adds what --weight and --hold ask for. False, with a message, when that cannot be read.
+bool add_proportional(std::vector<sim::Strategy>& strategies, const Asked& asked) {
+  for (const std::string& text : asked.weights) {
+    const auto weight = Weight::parse(text);
+    if (!weight) {
+      std::cerr
+          << "sluice sim plb: --weight takes decimals from 0.001 to 1000 with at most three digits after the "
+             "point\n";
+      return false;
+    }
+    strategies.push_back(sim::proportional_strategy(*weight));
+  }
+  for (const std::string& text : asked.holds) {
+    const auto target = policy::WeightTarget::parse(text);
+    if (!target) {
+      std::cerr << "sluice sim plb: --hold takes median:RATIO, p95:RATIO, median:SECONDSs or p95:SECONDSs\n";
+      return false;
+    }
+    strategies.push_back(sim::held_strategy(*target));
+  }
+  return true;
+}
+
 int simulate(Asked asked) {
   const sim::PlbWorkload& load = asked.plan.workload;
-  if (!keep(asked.plan.strategies, asked.strategies)) return kUsage;
+  if (!keep(asked.plan.strategies, asked.strategies) || !add_proportional(asked.plan.strategies, asked))
+    return kUsage;
   if (load.lifetime_max < load.lifetime_min) {
     std::cerr << "sluice sim plb: --lifetime-max must not be below --lifetime-min\n";
     return kUsage;
   }
   const auto rows = rows_of<sim::PlbExperiment>(asked.plan, asked.how);
   write_csv(asked.how, sim::plb_csv(rows).csv());
+  write_report(asked.how, [&](const std::string& command) { return sim::plb_report(rows, command); });
   std::cout << sim::plb_table(rows).text();
   if (asked.comparisons)
     std::cout << "\n5PLB against 5RR, by Welch's test on the runs:\n"
               << sim::comparison_table(sim::compare(rows, "5PLB", "5RR")).text();
+  if (const auto trades = sim::trades(rows); !trades.empty())
+    std::cout << "\nPLB against 5RR, and proportional where it gives Premium the same median:\n"
+              << sim::trade_table(trades).text();
   if (const auto figures = sim::paper_figures(rows); !figures.empty())
     std::cout << "\nThe paper's figures beside these:\n" << sim::paper_table(figures).text();
   if (const auto objectives = sim::objectives(rows); !objectives.empty()) {
@@ -89,6 +118,18 @@ void add_sim_plb(CLI::App& parent, Action& action) {
   command->add_option("--strategy", asked->strategies, "Strategies; default all")
       ->delimiter(',')
       ->type_name("NAME");
+  command
+      ->add_option("--weight", asked->weights,
+                   "Beside them policy proportional with these weights of Premium")
+      ->delimiter(',')
+      ->type_name("W");
+  command
+      ->add_option(
+          "--hold", asked->holds,
+          "Beside them policy proportional with a weight that holds a target of Premium: median or p95,\n"
+          "times Freemium's or in seconds: median:0.8, p95:0.5, median:4s, p95:250ms")
+      ->delimiter(',')
+      ->type_name("TARGET");
   command->add_option("--runs", plan.runs, "Runs per row")
       ->check(CLI::Range(2, 1'000))
       ->capture_default_str();

@@ -78,6 +78,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   command.add_option("--csv", options.csv, "Write all numbers to this file")->type_name("FILE");
+  command.add_option("--report", options.report, "Write a page with charts to this file")
+      ->type_name("FILE.html");
   command.add_flag("--quiet", options.quiet, "Show no progress");
 }
 
@@ -136,11 +138,32 @@ void run_all(std::size_t count, const std::function<void(std::size_t)>& run, con
   runs.rethrow();
 }
 
-void write_csv(const RunOptions& options, const std::string& text) {
-  if (options.csv.empty()) return;
-  std::ofstream file(options.csv);
+namespace {
+
+// This program's arguments, as the kernel has them.
+std::string typed_command() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string out = "sluice", argument;
+  std::getline(file, argument, '\0');  // the program, wherever it is
+  while (std::getline(file, argument, '\0'))
+    out += ' ' + argument;
+  return out;
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
   file << text << std::flush;
-  if (!file) throw std::runtime_error("cannot write " + options.csv);
+  if (!file) throw std::runtime_error("cannot write " + path);
+}
+
+}  // namespace
+
+void write_csv(const RunOptions& options, const std::string& text) {
+  if (!options.csv.empty()) write_file(options.csv, text);
+}
+
+void write_report(const RunOptions& options, const std::function<report::Report(const std::string&)>& make) {
+  if (!options.report.empty()) write_file(options.report, report::page(make(typed_command())));
 }
 
 }  // namespace sluice::cli

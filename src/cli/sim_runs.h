@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "report/report.h"
 #include "sim/stream_plan.h"
 
 namespace sluice::cli {
@@ -14,6 +15,7 @@ namespace sluice::cli {
 struct RunOptions {
   unsigned threads = 0;  // 0: as many as there are processors
   std::string csv;       // file to write all numbers to, "" for none
+  std::string report;    // file for a page with charts, "" for none
   bool quiet = false;    // no progress
 };
 void add_run_options(CLI::App& command, RunOptions&);
@@ -36,6 +38,10 @@ auto rows_of(const Plan& plan, const RunOptions& how) {
       experiment.run_count(), [&](std::size_t index) { experiment.run(index); }, how);
   return experiment.rows();
 }
+
+// Writes the file of --report, if there is one, with what `make` gives; throws as write_csv(). `command`: the
+// line that was typed.
+void write_report(const RunOptions&, const std::function<report::Report(const std::string& command)>& make);
 
 // Writes the file of --csv, if there is one; throws std::runtime_error with the file's name when that fails.
 void write_csv(const RunOptions&, const std::string& text);

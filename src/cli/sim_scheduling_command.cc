@@ -3,7 +3,7 @@
 
 #include "cli/sim_commands.h"
 #include "cli/sim_runs.h"
-#include "sim/scheduling_experiment.h"
+#include "sim/reports.h"
 
 namespace sluice::cli {
 namespace {
@@ -19,6 +19,7 @@ int simulate(Asked asked) {
   if (asked.formulas) asked.plan.runs = 0;
   const auto rows = rows_of<sim::SchedulingExperiment>(asked.plan, asked.how);
   write_csv(asked.how, sim::scheduling_csv(rows).csv());
+  write_report(asked.how, [&](const std::string& command) { return sim::scheduling_report(rows, command); });
   std::cout << sim::scheduling_table(rows).text() << std::flush;
   return std::cout ? kSuccess : kFailure;
 }

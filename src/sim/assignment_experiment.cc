@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 #include "sim/job_stream.h"
-#include "sim/sharing_server.h"
+#include "sim/limited_server.h"
 
 namespace sluice::sim {
 namespace {
@@ -107,9 +107,12 @@ void AssignmentExperiment::run(std::size_t index) {
   const std::uint64_t seed = derived_seed(plan_.seed, index % plan_.runs);
   const stats::BoundedPareto law = plan_.law(cell.alpha);
   std::vector<std::unique_ptr<Server>> servers;
-  const std::size_t active_max = cell.rule == Rule::Ps ? SharingServer::kUnlimited : 1;
-  for (std::size_t i = 0; i < cell.hosts; ++i)
-    servers.push_back(std::make_unique<SharingServer>(SharingServer::Settings{.active_max = active_max}));
+  for (std::size_t i = 0; i < cell.hosts; ++i) {
+    if (cell.rule == Rule::Ps)
+      servers.push_back(std::make_unique<SharingServer>(SharingServer::Settings{}));
+    else
+      servers.push_back(std::make_unique<LimitedServer>(LimitedServer::Settings{.active_max = 1}));
+  }
   const auto dispatcher = dispatcher_of(cell, derived_seed(seed, 9));
   const StreamOutcome out = sim::run({.sizes = law,
                                       .lambda = arrival_rate(plan_, cell),

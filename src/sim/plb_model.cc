@@ -53,14 +53,17 @@ class Run {
       : load_(workload),
         demand_(stats::LogNormal::with_mean(workload.demand_mean, workload.demand_cv * workload.demand_cv)),
         assignment_(strategy.config),
-        arrivals_(derived_seed(workload.seed, 0)) {
+        arrivals_(derived_seed(workload.seed, 0)),
+        now_share_(workload.premium_share),
+        now_sessions_(workload.sessions) {
+    if (strategy.hold) held_.emplace(*strategy.hold, strategy.config.classes.front().weight.value());
     for (std::size_t i = 0; i < strategy.config.replicas.size(); ++i)
       replicas_.push_back(std::make_unique<SharingServer>(
           SharingServer::Settings{.cores = workload.cores, .cores_per_job = workload.cores_per_query}));
   }
 
   PlbOutcome result() {
-    next_arrival_ = gap();
+    plan_arrival();
     while (next_event() < kNever) {
       if (now_ < load_.duration && next_time_ >= load_.duration) measure_utilization();
       now_ = next_time_;
@@ -73,9 +76,19 @@ class Run {
   }
 
  private:
-  enum class Source { Arrival, Timer, Replica };
+  enum class Source { Arrival, Timer, Replica, Look };
 
-  double gap() noexcept { return exponential(arrivals_, load_.duration / load_.sessions); }
+  // The next session of a Poisson stream whose rate may change: what has not come by then comes at the new
+  // rate, the stream having no memory.
+  void plan_arrival() noexcept {
+    next_arrival_ += exponential(arrivals_, load_.duration / now_sessions_);
+    while (next_phase_ < load_.phases.size() && next_arrival_ >= load_.phases[next_phase_].begins) {
+      const PlbWorkload::Phase& phase = load_.phases[next_phase_++];
+      now_sessions_ = phase.sessions;
+      now_share_ = phase.premium_share;
+      next_arrival_ = phase.begins + exponential(arrivals_, load_.duration / now_sessions_);
+    }
+  }
 
   // Finds what comes next; replicas before timers before arrivals at the same time.
   double next_event() noexcept {
@@ -94,6 +107,10 @@ class Run {
       next_time_ = next_arrival_;
       next_source_ = Source::Arrival;
     }
+    if (held_ && next_time_ < kNever && held_->next_look() <= next_time_) {  // never the last that happens
+      next_time_ = held_->next_look();
+      next_source_ = Source::Look;
+    }
     return next_time_;
   }
 
@@ -101,7 +118,7 @@ class Run {
     switch (next_source_) {
       case Source::Arrival:
         open_session();
-        next_arrival_ += gap();
+        plan_arrival();
         return;
       case Source::Timer: {
         const std::uint32_t id = timers_.pop();
@@ -114,13 +131,18 @@ class Run {
       case Source::Replica:
         if (const auto ended = replicas_[next_replica_]->step()) answered(*ended);
         return;
+      case Source::Look:
+        if (held_->look(sessions_.size() - closed_))
+          assignment_.set_class_weight(assignment_.pools().classes().front(),
+                                       Weight::nearest(held_->weight()));
+        return;
     }
   }
 
   void open_session() {
     const auto id = static_cast<std::uint32_t>(sessions_.size());
     Session session{Rng(derived_seed(load_.seed, 1 + id)), policy::ClassId(0), policy::ReplicaId(0), 0};
-    const std::uint32_t which = session.rng.unit() < load_.premium_share ? 0 : 1;
+    const std::uint32_t which = session.rng.unit() < now_share_ ? 0 : 1;
     session.ends_at =
         now_ + load_.lifetime_min + (load_.lifetime_max - load_.lifetime_min) * session.rng.unit();
     const policy::Decision decision = assignment_.admit({policy::ClassId(which), "", std::nullopt});
@@ -140,6 +162,10 @@ class Run {
   void answered(const Job& query) {
     Session& session = sessions_[query.id];
     responses_[session.session_class.value()].push_back(now_ - query.arrived);
+    if (held_)
+      held_->answered(
+          session.session_class.value() == 0 ? HeldWeight::Whose::Highest : HeldWeight::Whose::Lowest,
+          now_ - query.arrived);
     if (now_ >= session.ends_at) {
       close(session);
       return;
@@ -148,7 +174,11 @@ class Run {
     timers_.push(std::min(wakes, session.ends_at), timer_count_++, query.id);
   }
 
-  void close(const Session& session) { assignment_.close(session.replica, session.session_class); }
+  void close(const Session& session) {
+    assignment_.close(session.replica, session.session_class);
+    ++closed_;
+    if (held_) held_->session_ended();
+  }
 
   void measure_utilization() {
     for (const auto& replica : replicas_)
@@ -179,6 +209,7 @@ class Run {
     const policy::Snapshot snapshot = assignment_.snapshot();
     out_.borrowings = snapshot.borrowings;
     out_.returns = snapshot.returns;
+    if (held_) out_.weights = held_->steps();
   }
 
   const PlbWorkload& load_;
@@ -187,9 +218,13 @@ class Run {
   Rng arrivals_;
   std::vector<std::unique_ptr<Server>> replicas_;
   std::vector<Session> sessions_;
+  std::size_t closed_ = 0;
+  std::optional<HeldWeight> held_;
   WaitQueue<std::uint32_t> timers_;  // sessions that pause
   std::uint64_t timer_count_ = 0;
   std::vector<double> responses_[kClassCount];
+  double now_share_, now_sessions_;  // in the phase that the next arrival is in
+  std::size_t next_phase_ = 0;
   double now_ = 0, next_arrival_ = 0;
   double next_time_ = 0;
   Source next_source_ = Source::Arrival;
@@ -200,11 +235,24 @@ class Run {
 }  // namespace
 
 std::vector<Strategy> paper_strategies() {
-  return {{"5PLB", paper_config(policy::PolicyKind::Plb)},
-          {"5RR", paper_config(policy::PolicyKind::RoundRobin)},
-          {"3RR+2RR", static_split(3)},
-          {"4RR+1RR", static_split(4)},
-          {"least_loaded", paper_config(policy::PolicyKind::LeastLoaded)}};
+  return {{"5PLB", paper_config(policy::PolicyKind::Plb), {}},
+          {"5RR", paper_config(policy::PolicyKind::RoundRobin), {}},
+          {"3RR+2RR", static_split(3), {}},
+          {"4RR+1RR", static_split(4), {}},
+          {"least_loaded", paper_config(policy::PolicyKind::LeastLoaded), {}}};
+}
+
+Strategy proportional_strategy(Weight premium) {
+  Strategy out{"proportional/" + premium.to_string(), paper_config(policy::PolicyKind::Proportional), {}};
+  out.config.classes.front().weight = premium;
+  return out;
+}
+
+Strategy held_strategy(const policy::WeightTarget& target) {
+  Strategy out = proportional_strategy(Weight());
+  out.name = "proportional/" + target.to_string();
+  out.hold.emplace().settings.target = target;
+  return out;
 }
 
 PlbOutcome run(const PlbWorkload& workload, const Strategy& strategy) {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sluice/policy/assignment.h"
 
+#include "sim/held_weight.h"
 #include "sim/job_stream.h"
 
 namespace sluice::sim {
@@ -16,6 +18,12 @@ namespace sluice::sim {
 // the first query that is answered after their lifetime. Replicas share their processors evenly, and one
 // query uses only so many cores. Times in seconds, demands in core-seconds.
 struct PlbWorkload {
+  // Other arrivals from a moment on: a step that what adapts itself must follow.
+  struct Phase {
+    double begins = 0;
+    double sessions = 0, premium_share = 0;
+  };
+
   double sessions = 1000;      // T: arrivals expected within the duration
   double premium_share = 0.5;  // of the sessions
   double duration = 180;       // D
@@ -23,6 +31,7 @@ struct PlbWorkload {
   double think_mean = 2;                    // pause behind each query, exponential
   double demand_mean = 5, demand_cv = 0.8;  // of a query, lognormal
   double cores = 18, cores_per_query = 1;   // of a replica
+  std::vector<Phase> phases;                // in order; before the first, as above
   std::uint64_t seed = 1;
 };
 
@@ -30,11 +39,17 @@ struct PlbWorkload {
 struct Strategy {
   std::string name;
   policy::PoolConfig config;
+  std::optional<WeightHold>
+      hold;  // of the weight of the highest class; it begins with that of the configuration
 };
 // 5PLB, 5RR, 3RR+2RR, 4RR+1RR (static pools for Premium and Freemium, round robin inside each) and
 // least_loaded, with the paper's parameters: five replicas, theta 10 and 10, alpha 0.60 and 0.80, K 2 and 2,
 // kappa_F 1.
 std::vector<Strategy> paper_strategies();
+// The same replicas under PolicyKind::Proportional, Freemium weighing 1: "proportional/1.5".
+Strategy proportional_strategy(Weight premium);
+// With a weight that begins at 1 and holds a target: "proportional/median:0.8".
+Strategy held_strategy(const policy::WeightTarget&);
 
 inline constexpr std::size_t kClassCount = 2;  // Premium, Freemium
 
@@ -50,6 +65,7 @@ struct PlbOutcome {
   double mean_utilization = 0;      // u
   double utilization_cv = 0;        // CV(u), population standard deviation
   std::uint64_t borrowings = 0, returns = 0;
+  std::vector<HeldWeight::Step> weights;  // of a strategy that holds one
   std::uint64_t events = 0;
 };
 

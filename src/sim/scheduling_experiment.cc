@@ -8,8 +8,8 @@
 
 #include "base/assert.h"
 #include "sim/job_stream.h"
+#include "sim/limited_server.h"
 #include "sim/preemptive_server.h"
-#include "sim/sharing_server.h"
 
 namespace sluice::sim {
 namespace {
@@ -43,7 +43,7 @@ std::optional<SchedulingRow::Formula> formula_of(const SchedulingPlan& plan, con
 std::unique_ptr<Server> server_of(const SchedulingPlan& plan, Schedule schedule) {
   switch (schedule) {
     case Schedule::Fcfs:
-      return std::make_unique<SharingServer>(SharingServer::Settings{.active_max = 1});
+      return std::make_unique<LimitedServer>(LimitedServer::Settings{.active_max = 1});
     case Schedule::Ps:
       return std::make_unique<SharingServer>(SharingServer::Settings{});
     case Schedule::ShortestConnectionFirst:

@@ -5,24 +5,8 @@
 #include "base/assert.h"
 
 namespace sluice::sim {
-namespace {
-
-double key_of(QueueOrder order, const Job& job) noexcept {
-  switch (order) {
-    case QueueOrder::Fcfs:
-      return 0;
-    case QueueOrder::ShortestFirst:
-      return job.size;
-    case QueueOrder::Priority:
-      return job.rank;
-  }
-  return 0;
-}
-
-}  // namespace
-
 SharingServer::SharingServer(const Settings& settings) noexcept : settings_(settings) {
-  SLUICE_ASSERT(settings.cores > 0 && settings.cores_per_job > 0 && settings.active_max >= 1);
+  SLUICE_ASSERT(settings.cores > 0 && settings.cores_per_job > 0);
 }
 
 double SharingServer::rate() const noexcept {
@@ -41,10 +25,6 @@ void SharingServer::advance(double now) noexcept {
   now_ = now;
 }
 
-void SharingServer::start(const Job& job) {
-  active_.push(attained_ + job.size, started_++, job);
-}
-
 void SharingServer::plan() noexcept {
   next_event_ = active_.empty() ? kNever : now_ + std::max(0.0, active_.least_key() - attained_) / rate();
 }
@@ -53,10 +33,7 @@ void SharingServer::arrive(double now, const Job& job) {
   SLUICE_ASSERT(now <= next_event_ && job.size > 0);
   advance(now);
   unfinished_ += job.size;
-  if (active_.size() < settings_.active_max)
-    start(job);
-  else
-    waiting_.push(key_of(settings_.order, job), queued_++, job);
+  active_.push(attained_ + job.size, started_++, job);
   plan();
 }
 
@@ -66,7 +43,6 @@ std::optional<Job> SharingServer::step() {
   advance(next_event_);
   attained_ = ended_at;  // exactly, whatever the rounding of the time
   const Job ended = active_.pop();
-  if (!waiting_.empty()) start(waiting_.pop());
   if (active_.empty()) attained_ = unfinished_ = 0;  // errors of rounding end with each busy period
   plan();
   return ended;

@@ -14,6 +14,7 @@ class Table {
   explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
   void add(std::vector<std::string> row);
 
+  const std::vector<std::vector<std::string>>& rows() const noexcept { return rows_; }
   std::string text() const;  // columns two blanks apart; cells that begin like a number stand to the right
   std::string csv() const;   // RFC 4180, lines end in \n
 

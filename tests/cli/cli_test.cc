@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -207,6 +208,50 @@ TEST(Sim, RunsThePlbEvaluation) {
     EXPECT_TRUE(contains(ran.output, part)) << part << "\n" << ran.output;
   EXPECT_EQ(sluice("sim plb --strategy 6RR").exit_code, 2);
   EXPECT_EQ(sluice("sim plb --lifetime-min 9 --lifetime-max 8").exit_code, 2);
+}
+
+TEST(Sim, SetsTheDialBesidePlb) {
+  const Ran ran = sluice(
+      "sim plb --sessions 1000 --premium 0.3 --runs 2 --strategy 5PLB,5RR --weight 1,2,4 --hold median:0.8 "
+      "--think 0.5 "
+      "--demand 8 --cores-per-query 3");
+  EXPECT_EQ(ran.exit_code, 0);
+  for (const char* part : {"proportional/2", "proportional/median:0.8", "P within 3% at w"})
+    EXPECT_TRUE(contains(ran.output, part)) << part << "\n" << ran.output;
+  EXPECT_EQ(sluice("sim plb --weight 0").exit_code, 2);
+  EXPECT_EQ(sluice("sim plb --hold mean:2").exit_code, 2);
+}
+
+TEST(Sim, WritesAPageWithChartsForEachCommand) {
+  const std::string file =
+      testing::TempDir() + "sluice_cli_test_report_" + std::to_string(::getpid()) + ".html";
+  for (const char* asked :
+       {"sim assignment --formulas --hosts 2,4", "sim scheduling --formulas",
+        "sim plb --sessions 600 --premium 0.3,0.5 --runs 2 --weight 1,2", "sim placement"}) {
+    const Ran ran = sluice(std::string(asked) + " --report " + file);
+    EXPECT_EQ(ran.exit_code, 0) << ran.output;
+    std::ifstream in(file);
+    const std::string page((std::istreambuf_iterator<char>(in)), {});
+    EXPECT_TRUE(contains(page, "<code>sluice " + std::string(asked) + " --report " + file + "</code>"))
+        << asked;
+    EXPECT_TRUE(contains(page, "application/json")) << asked;
+    EXPECT_TRUE(contains(page, "</html>")) << asked;
+    std::remove(file.c_str());
+  }
+  EXPECT_EQ(sluice("sim placement --report /nonexistent/x.html").exit_code, 1);
+}
+
+TEST(Trace, SaysWhatCannotBeReplayed) {
+  EXPECT_EQ(sluice("sim replay").exit_code, 2);
+  const Ran missing = sluice("sim replay /nonexistent/trace");
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_TRUE(contains(missing.output, "cannot read /nonexistent/trace")) << missing.output;
+  const ConfigFile other("no trace at all, but long enough for a header");
+  const Ran refused = sluice("tune " + other.path());
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_TRUE(contains(refused.output, "the file is not a trace")) << refused.output;
+  EXPECT_EQ(sluice("sim replay " + other.path() + " --policy best").exit_code, 2);
+  EXPECT_EQ(sluice("sim replay " + other.path() + " --split 3-2").exit_code, 2);
 }
 
 TEST(Sim, SweepsPlacementOverSerialCalls) {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sim/job_stream.h"
+#include "sim/limited_server.h"
 #include "sim/preemptive_server.h"
-#include "sim/sharing_server.h"
 
 namespace sluice::sim {
 
@@ -21,21 +21,24 @@ inline std::vector<Discipline> disciplines() {
   const auto sharing = [](SharingServer::Settings settings) {
     return [settings]() -> std::unique_ptr<Server> { return std::make_unique<SharingServer>(settings); };
   };
+  const auto limited = [](LimitedServer::Settings settings) {
+    return [settings]() -> std::unique_ptr<Server> { return std::make_unique<LimitedServer>(settings); };
+  };
   const auto preemptive = [](PreemptiveOrder order, double quantum) {
     return [=]() -> std::unique_ptr<Server> { return std::make_unique<PreemptiveServer>(order, quantum); };
   };
-  return {{"fcfs", sharing({.active_max = 1})},
-          {"ps", sharing({})},
-          {"ps on 4 cores", sharing({.cores = 4, .cores_per_job = 2})},
-          {"limited ps", sharing({.cores = 2, .cores_per_job = 1, .active_max = 3})},
-          {"limited ps, shortest first",
-           sharing({.cores = 2, .active_max = 3, .order = QueueOrder::ShortestFirst})},
-          {"sjf", sharing({.active_max = 1, .order = QueueOrder::ShortestFirst})},
-          {"priority", sharing({.active_max = 1, .order = QueueOrder::Priority})},
-          {"srpt", preemptive(PreemptiveOrder::ShortestRemaining, 0)},
-          {"scf", preemptive(PreemptiveOrder::ShortestRemaining, 0.5)},
-          {"psjf", preemptive(PreemptiveOrder::ShortestSize, 0)},
-          {"preemptive priority", preemptive(PreemptiveOrder::Priority, 0)}};
+  return {
+      {"fcfs", limited({.active_max = 1})},
+      {"ps", sharing({})},
+      {"ps on 4 cores", sharing({.cores = 4, .cores_per_job = 2})},
+      {"limited ps", limited({.cores = 2, .cores_per_job = 1, .active_max = 3})},
+      {"limited ps, by class", limited({.cores = 2, .active_max = 3, .classes = 3})},
+      {"sjf", preemptive(PreemptiveOrder::ShortestSize, 1e6)},  // a chunk beyond any size: nothing interrupts
+      {"priority", limited({.active_max = 1, .classes = 3})},
+      {"srpt", preemptive(PreemptiveOrder::ShortestRemaining, 0)},
+      {"scf", preemptive(PreemptiveOrder::ShortestRemaining, 0.5)},
+      {"psjf", preemptive(PreemptiveOrder::ShortestSize, 0)},
+      {"preemptive priority", preemptive(PreemptiveOrder::Priority, 0)}};
 }
 
 inline std::unique_ptr<Server> discipline(const std::string& name) {

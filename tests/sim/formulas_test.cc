@@ -147,11 +147,11 @@ TEST(Formulas, ManyCores) {
     sum += term;
   const double erlang_c = term / (1 - rho) / (sum + term / (1 - rho));
   const double want = erlang_c / (4 - a);
-  for (const std::size_t active_max : {std::size_t{4}, std::size_t{6}, SharingServer::kUnlimited}) {
+  for (const std::size_t active_max : {std::size_t{4}, std::size_t{6}, LimitedServer::kUnlimited}) {
     SCOPED_TRACE(active_max);
     const JobStream stream{.sizes = exponential, .lambda = a, .jobs = 20'000, .warm_up = 2'000};
     const auto out = runs(stream, [=]() -> std::unique_ptr<Server> {
-      return std::make_unique<SharingServer>(SharingServer::Settings{.cores = 4, .active_max = active_max});
+      return std::make_unique<LimitedServer>(LimitedServer::Settings{.cores = 4, .active_max = active_max});
     });
     expect_within(values(out, [](const StreamOutcome& o) { return o.response_sum / 22'000 - 1; }), want, 0.3);
   }

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/limited_server.h"
 #include "sim/preemptive_server.h"
-#include "sim/sharing_server.h"
 
 namespace sluice::sim {
 namespace {
@@ -43,6 +43,11 @@ std::vector<End> serve(const SharingServer::Settings& settings, const std::vecto
   return serve(server, arrivals);
 }
 
+std::vector<End> serve(const LimitedServer::Settings& settings, const std::vector<Arrival>& arrivals) {
+  LimitedServer server(settings);
+  return serve(server, arrivals);
+}
+
 std::vector<End> serve(PreemptiveOrder order, double quantum, const std::vector<Arrival>& arrivals) {
   PreemptiveServer server(order, quantum);
   return serve(server, arrivals);
@@ -58,31 +63,27 @@ void expect(const std::vector<End>& got, const std::vector<End>& want) {
 
 TEST(SharingServer, SharesOneCoreEvenly) {
   // 0 alone until 1, then half of the core each: 1 ends at 3, 0 at 4.
-  expect(serve({}, {{0, 3}, {1, 1}}), {{1, 3}, {0, 4}});
+  expect(serve(SharingServer::Settings{}, {{0, 3}, {1, 1}}), {{1, 3}, {0, 4}});
 }
 
 TEST(SharingServer, UsesNoMoreThanItsShareOfManyCores) {
   // 4 cores, at most 2 per job: one or two jobs run at 2 each, three at 4/3.
-  expect(serve({.cores = 4, .cores_per_job = 2}, {{0, 8}, {0, 4}, {1, 4}}), {{1, 2.5}, {2, 3.5}, {0, 4.5}});
+  expect(serve(SharingServer::Settings{.cores = 4, .cores_per_job = 2}, {{0, 8}, {0, 4}, {1, 4}}),
+         {{1, 2.5}, {2, 3.5}, {0, 4.5}});
 }
 
-TEST(SharingServer, FirstComeFirstServedWithOneActive) {
-  expect(serve({.active_max = 1}, {{0, 3}, {1, 2}, {2, 1}}), {{0, 3}, {1, 5}, {2, 6}});
+TEST(LimitedServer, FirstComeFirstServedWithOneActive) {
+  expect(serve(LimitedServer::Settings{.active_max = 1}, {{0, 3}, {1, 2}, {2, 1}}), {{0, 3}, {1, 5}, {2, 6}});
 }
 
-TEST(SharingServer, ShortestFirstDoesNotInterrupt) {
-  expect(serve({.active_max = 1, .order = QueueOrder::ShortestFirst}, {{0, 5}, {1, 3}, {2, 1}, {3, 3}}),
-         {{0, 5}, {2, 6}, {1, 9}, {3, 12}});
-}
-
-TEST(SharingServer, PriorityServesRanksInOrderAndEqualsAsTheyCame) {
-  expect(serve({.active_max = 1, .order = QueueOrder::Priority},
+TEST(LimitedServer, ServesClassesInOrderAndEqualsAsTheyCame) {
+  expect(serve(LimitedServer::Settings{.active_max = 1, .classes = 2},
                {{0, 2, 1}, {0.5, 1, 1}, {1, 1, 0}, {1.5, 1, 0}, {1.6, 1, 1}}),
          {{0, 2}, {2, 3}, {3, 4}, {1, 5}, {4, 6}});
 }
 
-TEST(SharingServer, QueuesBehindTheLimitAndCountsWhatIsActive) {
-  SharingServer server({.cores = 2, .active_max = 2});
+TEST(LimitedServer, QueuesBehindTheLimitAndCountsWhatIsActive) {
+  LimitedServer server({.cores = 2, .active_max = 2});
   for (std::uint32_t id = 0; id < 3; ++id)
     server.arrive(0, {0, 2, 0, id});
   EXPECT_EQ(server.job_count(), 3U);
@@ -91,6 +92,11 @@ TEST(SharingServer, QueuesBehindTheLimitAndCountsWhatIsActive) {
   EXPECT_DOUBLE_EQ(server.work_done(1), 2);
   EXPECT_EQ(server.step()->id, 0U);
   EXPECT_EQ(server.active_count(), 2U);
+}
+
+TEST(PreemptiveServer, ShortestFirstDoesNotInterruptWithAChunkBeyondAnySize) {
+  expect(serve(PreemptiveOrder::ShortestSize, 1e6, {{0, 5}, {1, 3}, {2, 1}, {3, 3}}),
+         {{0, 5}, {2, 6}, {1, 9}, {3, 12}});
 }
 
 TEST(PreemptiveServer, ShortestRemainingInterruptsOnlyForLess) {
@@ -135,11 +141,10 @@ TEST(PreemptiveServer, KnowsItsUnfinishedWork) {
 TEST(Server, EqualJobsAreServedAsTheyCame) {
   const std::vector<Arrival> equal{{0, 1}, {0, 1}, {0, 1}};
   const std::vector<End> one_by_one{{0, 1}, {1, 2}, {2, 3}};
-  expect(serve({.active_max = 1}, equal), one_by_one);
-  expect(serve({.active_max = 1, .order = QueueOrder::ShortestFirst}, equal), one_by_one);
+  expect(serve(LimitedServer::Settings{.active_max = 1}, equal), one_by_one);
   expect(serve(PreemptiveOrder::ShortestRemaining, 0, equal), one_by_one);
   expect(serve(PreemptiveOrder::ShortestSize, 0, equal), one_by_one);
-  expect(serve({}, equal), {{0, 3}, {1, 3}, {2, 3}});
+  expect(serve(SharingServer::Settings{}, equal), {{0, 3}, {1, 3}, {2, 3}});
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include <benchmark/benchmark.h>
 
 #include "sim/job_stream.h"
+#include "sim/limited_server.h"
 #include "sim/preemptive_server.h"
-#include "sim/sharing_server.h"
 
 namespace sluice::sim {
 namespace {
@@ -26,14 +26,21 @@ void run_stream(benchmark::State& state, std::size_t hosts, Dispatcher& dispatch
   state.counters["events"] = benchmark::Counter(static_cast<double>(events), benchmark::Counter::kIsRate);
 }
 
-void sharing(benchmark::State& state, const SharingServer::Settings& settings) {
+template <class S>
+void serve(benchmark::State& state, const typename S::Settings& settings) {
   RandomDispatcher random(1);
   run_stream(state, static_cast<std::size_t>(state.range(0)), random,
-             [&] { return std::make_unique<SharingServer>(settings); });
+             [&] { return std::make_unique<S>(settings); });
 }
-BENCHMARK_CAPTURE(sharing, fcfs, {.active_max = 1})->Arg(1)->Arg(8)->ArgName("hosts");
+void sharing(benchmark::State& state, const SharingServer::Settings& settings) {
+  serve<SharingServer>(state, settings);
+}
+void limited(benchmark::State& state, const LimitedServer::Settings& settings) {
+  serve<LimitedServer>(state, settings);
+}
+BENCHMARK_CAPTURE(limited, fcfs, {.active_max = 1})->Arg(1)->Arg(8)->ArgName("hosts");
 BENCHMARK_CAPTURE(sharing, ps, {})->Arg(1)->Arg(8)->ArgName("hosts");
-BENCHMARK_CAPTURE(sharing, limited, {.cores = 1, .active_max = 4})->Arg(1)->Arg(8)->ArgName("hosts");
+BENCHMARK_CAPTURE(limited, ps, {.cores = 1, .active_max = 4})->Arg(1)->Arg(8)->ArgName("hosts");
 
 void srpt(benchmark::State& state) {
   RandomDispatcher random(1);
@@ -45,14 +52,14 @@ BENCHMARK(srpt)->Arg(1)->Arg(8)->ArgName("hosts");
 void least_work(benchmark::State& state) {
   LeastWorkDispatcher least;
   run_stream(state, 8, least,
-             [] { return std::make_unique<SharingServer>(SharingServer::Settings{.active_max = 1}); });
+             [] { return std::make_unique<LimitedServer>(LimitedServer::Settings{.active_max = 1}); });
 }
 BENCHMARK(least_work);
 
 void shortest_queue(benchmark::State& state) {
   PolicyDispatcher shortest(policy::PolicyKind::LeastLoaded, 8);
   run_stream(state, 8, shortest,
-             [] { return std::make_unique<SharingServer>(SharingServer::Settings{.active_max = 1}); });
+             [] { return std::make_unique<LimitedServer>(LimitedServer::Settings{.active_max = 1}); });
 }
 BENCHMARK(shortest_queue);
 

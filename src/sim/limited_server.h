@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <unordered_map>
+
+#include "sim/replica_group.h"
+
+namespace sluice::sim {
+
+// One replica behind `max_active`: up to so many jobs share its cores, and the others wait in the router's
+// own queue, by class and then as they came. With active_max 1 and one core it is first come, first served,
+// within classes: priority without preemption.
+class LimitedServer final : public Server {
+ public:
+  static constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
+
+  struct Settings {
+    double cores = 1;
+    double cores_per_job = 1;
+    std::size_t active_max = kUnlimited;
+    std::size_t classes = 1;  // a job is of the class of its rank, of the last where there is none
+  };
+  explicit LimitedServer(const Settings&);
+
+  void arrive(double now, const Job&) override;
+  double next_event() const noexcept override { return server().next_event(); }
+  std::optional<Job> step() override;
+
+  std::size_t job_count() const noexcept override { return group_.guest_count(); }
+  std::size_t active_count() const noexcept { return server().job_count(); }
+  double unfinished_work(double now) const noexcept override;
+  double work_done(double now) const noexcept override { return server().work_done(now); }
+
+ private:
+  const SharingServer& server() const noexcept { return group_.replica(0); }
+  void start(double now, ReplicaGroup::Guest&, const Job&);
+
+  std::size_t classes_;
+  ReplicaGroup group_;
+  std::unordered_map<std::uint32_t, ReplicaGroup::Guest*> active_;  // by the job's id
+  double waiting_work_ = 0;
+};
+
+}  // namespace sluice::sim

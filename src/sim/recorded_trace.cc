@@ -1,0 +1,160 @@
+#include "sim/recorded_trace.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "decide/event.h"
+#include "decide/json_line.h"
+
+namespace sluice::sim {
+namespace {
+
+double seconds(std::chrono::microseconds span) noexcept {
+  return static_cast<double>(span.count()) / 1e6;
+}
+
+class Loader {
+ public:
+  Loader(std::uint64_t guests_max, std::uint64_t queries_max)
+      : guests_max_(guests_max), queries_max_(queries_max) {}
+
+  // "" or why reading cannot go on.
+  std::string take(const recording::Record& record) {
+    return std::visit([this](const auto& r) { return on(r); }, record);
+  }
+  bool full() const noexcept { return guests_.size() >= guests_max_ || trace_.query_count >= queries_max_; }
+
+  LoadedTrace finish(std::optional<recording::Damage> damage) {
+    LoadedTrace out;
+    trace_.damage = std::move(damage);
+    if (!configured_) {
+      out.problem = "it holds no configuration";
+    } else if (guests_.empty()) {
+      out.problem = "it holds no admission";
+    } else {
+      place_guests();
+    }
+    out.trace = std::move(trace_);
+    return out;
+  }
+
+ private:
+  struct Guest {
+    recording::Admission admission;
+    std::vector<RecordedQuery> queries;
+    std::optional<recording::Offset> ended;
+  };
+
+  std::string on(const recording::Name& name) {
+    auto& names = names_[static_cast<std::size_t>(name.kind)];
+    names[name.id] = name.text;
+    return "";
+  }
+
+  std::string on(const recording::Configuration& configuration) {
+    if (configured_) {
+      trace_.config_changed = trace_.config_changed || configuration.json != first_configuration_;
+      return "";
+    }
+    const decide::JsonLine json = decide::parse_json_line(configuration.json);
+    if (!json.problem.empty()) return "its configuration is " + json.problem;
+    const decide::ParsedEvent parsed = decide::parse_event(json.value);
+    if (!parsed.problem.empty()) return "its configuration: " + parsed.problem;
+    const auto* const config = std::get_if<decide::ConfigEvent>(&parsed.event);
+    if (config == nullptr) return "its configuration is another event";
+    trace_.config = config->config;
+    first_configuration_ = configuration.json;
+    configured_ = true;
+    return "";
+  }
+
+  std::string on(const recording::Admission& admission) {
+    see(admission.at);
+    if (!admission.replica) {
+      ++trace_.refused;
+      return "";
+    }
+    transactions_ += admission.transaction ? 1 : 0;
+    by_number_[admission.number] = guests_.size();
+    guests_.push_back({admission, {}, std::nullopt});
+    return "";
+  }
+
+  // What belongs to no admission in the trace began before it.
+  std::string on(const recording::Queries& queries) {
+    const auto found = by_number_.find(queries.number);
+    if (found == by_number_.end()) return "";
+    for (const recording::Query& q : queries.queries)
+      guests_[found->second].queries.push_back({seconds(q.pause), seconds(q.response)});
+    trace_.query_count += queries.queries.size();
+    return "";
+  }
+
+  std::string on(const recording::End& end) {
+    see(end.at);
+    const auto found = by_number_.find(end.number);
+    if (found == by_number_.end()) return "";
+    guests_[found->second].ended = end.at;
+    by_number_.erase(found);
+    return "";
+  }
+
+  void see(recording::Offset at) { trace_.duration = std::max(trace_.duration, seconds(at)); }
+
+  template <class List>
+  std::optional<std::uint32_t> place(const List& list, recording::NameKind kind, recording::NameId id) const {
+    const auto& names = names_[static_cast<std::size_t>(kind)];
+    const auto name = names.find(id);
+    if (name == names.end()) return std::nullopt;
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (list[i].name == name->second) return static_cast<std::uint32_t>(i);
+    return std::nullopt;
+  }
+
+  void place_guests() {
+    for (Guest& guest : guests_) {
+      RecordedGuest& out = trace_.guests.emplace_back();
+      out.at = seconds(guest.admission.at);
+      out.waited = seconds(guest.admission.waited);
+      // A class that a reload removed counts as the lowest, as in the router.
+      out.session_class =
+          place(trace_.config.classes, recording::NameKind::Class, guest.admission.session_class)
+              .value_or(static_cast<std::uint32_t>(trace_.config.classes.size() - 1));
+      out.replica = place(trace_.config.replicas, recording::NameKind::Replica, *guest.admission.replica);
+      out.queries = std::move(guest.queries);
+      double answered = out.at + out.waited;
+      for (const RecordedQuery& q : out.queries)
+        answered += q.pause + q.response;
+      if (guest.ended)
+        out.tail = std::max(0.0, seconds(*guest.ended) - answered);
+      else
+        ++trace_.unended;
+    }
+    trace_.transactions = 2 * transactions_ > trace_.guests.size();
+    std::stable_sort(trace_.guests.begin(), trace_.guests.end(),
+                     [](const RecordedGuest& a, const RecordedGuest& b) { return a.at < b.at; });
+  }
+
+  const std::uint64_t guests_max_, queries_max_;
+  RecordedTrace trace_;
+  bool configured_ = false;
+  std::string first_configuration_;
+  std::unordered_map<recording::NameId, std::string> names_[recording::kNameKindCount];
+  std::vector<Guest> guests_;
+  std::unordered_map<std::uint64_t, std::size_t> by_number_;  // those that have not ended
+  std::uint64_t transactions_ = 0;
+};
+
+}  // namespace
+
+LoadedTrace load_trace(recording::TraceReader& reader, std::uint64_t guests_max, std::uint64_t queries_max) {
+  Loader loader(guests_max, queries_max);
+  while (!loader.full()) {
+    const auto record = reader.next();
+    if (!record) break;
+    if (std::string problem = loader.take(*record); !problem.empty()) return {{}, std::move(problem)};
+  }
+  return loader.finish(reader.damage());
+}
+
+}  // namespace sluice::sim

@@ -1,0 +1,153 @@
+#include "sim/what_if.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace sluice::sim {
+namespace {
+
+std::optional<std::int64_t> whole(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string split_name(const std::vector<std::int64_t>& split) {
+  std::string out;
+  for (const std::int64_t count : split)
+    out += (out.empty() ? "" : "+") + std::to_string(count);
+  return out;
+}
+
+void resize_replicas(policy::PoolConfig& config, std::size_t count) {
+  const std::size_t recorded = config.replicas.size();
+  config.replicas.resize(std::min(count, recorded));
+  for (std::size_t i = recorded; i < count; ++i) {
+    policy::ReplicaConfig more = config.replicas.front();
+    more.name = "added-" + std::to_string(i - recorded + 1);
+    more.pool.reset();
+    config.replicas.push_back(std::move(more));
+  }
+}
+
+// Calls each(value) for all values, or once with none.
+template <class T, class Each>
+void for_all(const std::vector<T>& values, Each each) {
+  if (values.empty()) return each(static_cast<const T*>(nullptr));
+  for (const T& value : values)
+    each(&value);
+}
+
+void add_name(std::string& name, const std::string& part) {
+  name += (name.empty() ? "" : ", ") + part;
+}
+
+}  // namespace
+
+void apply_split(policy::PoolConfig& config, const std::vector<std::int64_t>& split) {
+  for (std::size_t c = 0; c < config.classes.size(); ++c)
+    config.classes[c].target = c < split.size() ? split[c] : 0;
+  for (policy::ReplicaConfig& r : config.replicas)
+    r.pool.reset();
+}
+
+std::string apply_override(policy::PoolConfig& config, const std::string& text) {
+  const std::size_t equals = text.find('='), dot = text.rfind('.', equals);
+  const std::string shown = "'" + text.substr(0, 80) + "'";
+  if (equals == text.npos || dot == text.npos)
+    return shown + " is not CLASS.PARAMETER=VALUE, as premium.saturation=20";
+  const std::string name = text.substr(0, dot), parameter = text.substr(dot + 1, equals - dot - 1);
+  const std::string_view value = std::string_view(text).substr(equals + 1);
+  const auto found = std::find_if(config.classes.begin(), config.classes.end(),
+                                  [&](const policy::ClassParams& c) { return c.name == name; });
+  if (found == config.classes.end()) return shown + ": the trace has no such class";
+  if (parameter == "weight") {
+    const auto weight = Weight::parse(value);
+    if (!weight) return shown + ": a weight is a decimal from 0.001 to 1000";
+    found->weight = *weight;
+    return "";
+  }
+  if (parameter == "return_ratio") {
+    const auto ratio = Ratio::parse(value);
+    if (!ratio) return shown + ": return_ratio is a decimal from 0 to 1";
+    found->return_ratio = *ratio;
+    return "";
+  }
+  const auto number = whole(value);
+  if (!number) return shown + ": is not a whole number";
+  if (parameter == "saturation")
+    found->saturation = *number;
+  else if (parameter == "floor")
+    found->floor = *number;
+  else if (parameter == "target")
+    found->target = *number;
+  else
+    return shown + ": parameters are saturation, return_ratio, floor, target and weight";
+  return "";
+}
+
+ReplayPlans plans_of(const policy::PoolConfig& recorded, double cores, const WhatIf& what) {
+  ReplayPlans out;
+  policy::PoolConfig base = recorded;
+  for (const std::string& text : what.overrides)
+    if (std::string problem = apply_override(base, text); !problem.empty()) return {{}, std::move(problem)};
+  const auto add = [&](const policy::PolicyKind* kind, const std::size_t* count,
+                       const std::vector<std::int64_t>* split, const std::int64_t* max_active,
+                       const double* load) {
+    ReplayPlan plan;
+    plan.config = base;
+    plan.cores = cores;
+    if (kind != nullptr) plan.config.policy = *kind;
+    add_name(plan.name, std::string(policy::policy_name(plan.config.policy)));
+    if (count != nullptr) {
+      resize_replicas(plan.config, *count);
+      add_name(plan.name, std::to_string(*count) + " replicas");
+    }
+    if (split != nullptr) {
+      apply_split(plan.config, *split);
+      add_name(plan.name, split_name(*split));
+    }
+    if (max_active != nullptr) {
+      for (policy::ReplicaConfig& r : plan.config.replicas)
+        r.max_active = *max_active;
+      add_name(plan.name, "max_active " + std::to_string(*max_active));
+    }
+    if (load != nullptr) {
+      plan.load = *load;
+      add_name(plan.name, "load " + digits(*load, 3));
+    }
+    for (const std::string& text : what.overrides)
+      add_name(plan.name, text);
+    if (what.hold && plan.config.policy == policy::PolicyKind::Proportional) {
+      plan.hold.emplace().settings.target = *what.hold;
+      add_name(plan.name, "hold " + what.hold->to_string());
+    }
+    if (out.problem.empty())
+      if (auto problem = policy::problem_of(plan.config)) out.problem = plan.name + ": " + *problem;
+    out.plans.push_back(std::move(plan));
+  };
+  for_all(what.policies, [&](const policy::PolicyKind* kind) {
+    for_all(what.replica_counts, [&](const std::size_t* count) {
+      for_all(what.splits, [&](const std::vector<std::int64_t>* split) {
+        for_all(what.max_active, [&](const std::int64_t* max_active) {
+          for_all(what.loads, [&](const double* load) { add(kind, count, split, max_active, load); });
+        });
+      });
+    });
+  });
+  return out;
+}
+
+std::string yaml_of(const policy::PoolConfig& config, const std::optional<policy::WeightTarget>& hold) {
+  std::string out = "policy: " + std::string(policy::policy_name(config.policy)) + "\n";
+  if (hold) out += "weight_target: \"" + hold->to_string() + "\"\n";
+  out += "classes:\n";
+  for (const policy::ClassParams& c : config.classes)
+    out += "- {name: " + c.name + ", saturation: " + std::to_string(c.saturation) +
+           ", return_ratio: " + c.return_ratio.to_string() + ", floor: " + std::to_string(c.floor) +
+           ", target: " + std::to_string(c.target) + ", weight: " + c.weight.to_string() + "}\n";
+  return out;
+}
+
+}  // namespace sluice::sim
