@@ -17,10 +17,12 @@ namespace sluice::net {
 class RingPort;
 class Stream;
 
-// An io_uring beside the event loop of one thread, for the sockets that move bytes all day: the kernel
-// receives into buffers that it was given in advance, so a message costs no system call to read, and one call
-// collects what came on all sockets. Source: io_uring(7), io_uring_prep_recv_multishot(3). Thread: the one
-// that opened it and runs the event loop. Outlives its ports.
+// An io_uring for the sockets of one thread that move bytes all day: the kernel receives into buffers that it
+// was given in advance, so a message costs no system call to read, and one call collects what came on all
+// sockets. The thread's event loop waits by way of it (net/event_wait.h): the first loop that waits on the
+// thread once there is a ring, and it does not run out of work while there is. Source: io_uring(7),
+// io_uring_prep_recv_multishot(3). Thread: the one that opened it and runs the event loop, which has no other
+// ring. Outlives its ports.
 class Ring {
  public:
   // Buffers that wait in the kernel; taken from the pool, and each replaced as soon as it has been filled.
@@ -42,8 +44,8 @@ class Ring {
 };
 
 // One plain socket on a ring. The socket belongs to its owner, is not on the event loop meanwhile (see
-// Stream::park), and is closed after close() has completed. Handlers are called from the event loop, never
-// within the call that takes them.
+// Stream::park), and is closed after close() has completed. Handlers are called within the event loop's wait,
+// never within the call that takes them; to io_context::run_one() they count as nothing.
 class RingPort {
  public:
   using OnReceive = std::function<void(std::error_code, PooledBuffer, std::size_t)>;

@@ -55,6 +55,11 @@ class OnARing : public testing::Test {
     if (!ring) GTEST_SKIP() << "no io_uring here: " << why.message();
   }
   void run_until(const std::function<bool()>& done) { test::run_until(io, done); }
+  void close(RingPort& port) {
+    bool closed = false;
+    port.close([&] { closed = true; });
+    run_until([&] { return closed; });
+  }
 
   const LoopThread loop_thread;
   asio::io_context io{1};
@@ -131,13 +136,13 @@ TEST_F(OnARing, ALoopThatWaitsIsWokenByTimersPostsAndSockets) {
   std::vector<std::string> told;
   asio::steady_timer timer(io, std::chrono::milliseconds(20));
   timer.async_wait([&](std::error_code) { told.emplace_back("timer"); });
-  run_until([&] { return told.size() == 1; });
+  while (told.empty())
+    io.run_one();
 
   std::thread poster([&] {
     loop_thread.await_sleep();
     asio::post(io, [&] { told.emplace_back("post"); });
   });
-  io.restart();
   while (told.size() < 2)
     io.run_one();
   poster.join();
@@ -153,31 +158,80 @@ TEST_F(OnARing, ALoopThatWaitsIsWokenByTimersPostsAndSockets) {
   writer.join();
   EXPECT_EQ(told, (std::vector<std::string>{"timer", "post", "socket"}));
 
-  bool closed = false;
-  port.close([&] { closed = true; });
-  run_until([&] { return closed; });
+  close(port);
 }
 
-TEST_F(OnARing, WhatAHandlerPostsIsRunAndStoppingEndsTheWait) {
+TEST_F(OnARing, WhatAHandlerPostsIsRun) {
   Sockets sockets;
   RingPort port(*ring, sockets.ends[0]);
   bool posted = false;
-  port.receive([&](std::error_code, PooledBuffer, std::size_t) {
-    asio::post(io, [&] {
-      posted = true;
-      io.stop();
-    });
-  });
+  port.receive([&](std::error_code, PooledBuffer, std::size_t) { asio::post(io, [&] { posted = true; }); });
   std::thread writer([&] {
     loop_thread.await_sleep();
     EXPECT_EQ(::write(sockets.ends[1], "x", 1), 1);
   });
-  io.run();
+  while (!posted)
+    io.run_one();
   writer.join();
-  EXPECT_TRUE(posted);
-  bool closed = false;
-  port.close([&] { closed = true; });
-  run_until([&] { return closed; });
+  close(port);
+}
+
+TEST_F(OnARing, AStoppedLoopWaitsNoMore) {
+  Sockets sockets;
+  RingPort port(*ring, sockets.ends[0]);
+  port.receive([&](std::error_code, PooledBuffer, std::size_t) { io.stop(); });
+  std::thread writer([&] {
+    loop_thread.await_sleep();
+    EXPECT_EQ(::write(sockets.ends[1], "x", 1), 1);
+  });
+  io.run();  // until a handler of the ring's stops it
+  writer.join();
+
+  io.restart();
+  std::thread stopper([&] {
+    loop_thread.await_sleep();
+    io.stop();
+  });
+  io.run();  // until another thread does
+  stopper.join();
+  close(port);
+}
+
+// More than one look at epoll brings.
+TEST_F(OnARing, AllSocketsOfTheLoopAreHeardHoweverManyAtOnce) {
+  constexpr std::size_t kSockets = 400;
+  Sockets silent;
+  RingPort port(*ring, silent.ends[0]);
+  port.receive([](std::error_code, PooledBuffer, std::size_t) { FAIL(); });
+  const auto sockets = std::make_unique<Sockets[]>(kSockets);
+  std::vector<asio::posix::stream_descriptor> watched;
+  std::size_t heard = 0;
+  for (std::size_t i = 0; i < kSockets; ++i) {
+    watched.emplace_back(io, ::dup(sockets[i].ends[0]));
+    watched.back().async_wait(asio::posix::descriptor_base::wait_read, [&](std::error_code) { ++heard; });
+  }
+  for (std::size_t i = 0; i < kSockets; ++i)
+    ASSERT_EQ(::write(sockets[i].ends[1], "x", 1), 1);
+  while (heard < kSockets)
+    io.run_one();
+  close(port);
+}
+
+// A ring that always has something must not keep the loop from its timers.
+TEST_F(OnARing, TimersAreHeardBesideABusyRing) {
+  Sockets sockets;
+  RingPort port(*ring, sockets.ends[0]);
+  std::function<void()> go_on = [&] {
+    port.receive([&](std::error_code, PooledBuffer, std::size_t) { go_on(); });
+    EXPECT_EQ(::write(sockets.ends[1], "x", 1), 1);
+  };
+  go_on();
+  bool rung = false;
+  asio::steady_timer timer(io, std::chrono::milliseconds(5));
+  timer.async_wait([&](std::error_code) { rung = true; });
+  while (!rung)
+    io.run_one();
+  close(port);
 }
 
 TEST_F(OnARing, AnotherLoopOnTheThreadWaitsForItself) {
