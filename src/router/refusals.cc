@@ -7,6 +7,14 @@ protocol::ErrorFields no_replica() {
           "The router finds all replicas down or draining. Try again later."};
 }
 
+protocol::ErrorFields no_primary(const config::Config& config) {
+  if (!config::has_primary(config))
+    return {"FATAL", "57P03", "no primary is configured", "",
+            "Add `primary:` to the router's configuration or ask for target replicas."};
+  return {"FATAL", "57P03", "there is no primary now", "",
+          "Try again later; the operator finds the reason in the router's log."};
+}
+
 protocol::ErrorFields waited_too_long() {
   return {"FATAL", "57P03", "query_wait_timeout", "No server connection could be had in that time.",
           "Try again later; the operator finds the reason in the router's log."};

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "config/config.h"
 #include "protocol/error_response.h"
 #include "telemetry/labels.h"
 
@@ -9,6 +10,7 @@ namespace sluice::router {
 
 // Why a session, or in transaction mode a transaction, gets no server. FATAL: a session ends with it.
 protocol::ErrorFields no_replica();
+protocol::ErrorFields no_primary(const config::Config& config);
 // PgBouncer's text, which its users' alerts look for.
 protocol::ErrorFields waited_too_long();
 // `limit`: as Admission::waits_for() has it.

@@ -37,14 +37,6 @@ constexpr auto kNoticeTime = 5s;
 constexpr std::size_t kShortSecretBytes = 4;
 constexpr std::size_t kLongSecretBytes = 32;
 
-ErrorFields no_primary(const config::Config& config) {
-  if (!config::has_primary(config))
-    return {"FATAL", "57P03", "no primary is configured", "",
-            "Add `primary:` to the router's configuration or ask for target replicas."};
-  return {"FATAL", "57P03", "there is no primary now", "",
-          "Try again later; the operator finds the reason in the router's log."};
-}
-
 // Nobody hears it.
 ErrorFields client_left() {
   return {"FATAL", "08006", "the client is gone", "", ""};

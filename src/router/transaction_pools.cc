@@ -24,6 +24,14 @@ telemetry::ServerLabel label_of(ServerId server) {
                             : telemetry::ServerLabel(policy::ReplicaId(server.value()));
 }
 
+// Where both know the server.
+bool at_same_place(const Snapshot& then, const Snapshot& now, ServerId server) {
+  const auto before = then.servers.find(server);
+  const auto after = now.servers.find(server);
+  return after != now.servers.end() && before != then.servers.end() &&
+         before->second.target == after->second.target;
+}
+
 std::string key_of(const std::vector<ServerRequest>& ways) {
   std::string key;
   for (const ServerRequest& way : ways) {
@@ -88,7 +96,7 @@ void TransactionPools::remove_if_unused(TransactionPool& pool) {
 }
 
 PooledServer& TransactionPools::add(ServerGroup& group, ServerConnection connection) {
-  group.pool.parameters_ = connection.parameters;
+  (group.server == kPrimary ? group.pool.of_primary_ : group.pool.of_replicas_) = connection.parameters;
   connection.notices = {};
   PooledServer::Owner& owner = *this;
   const PooledServer::Parts parts{worker_.buffers(), worker_.ring(), settings_store_};
@@ -134,15 +142,17 @@ void TransactionPools::forget(TransactionPool& pool, ServerId server, ServerWait
 asio::awaitable<void> TransactionPools::open_one(TransactionPool& pool, ServerGroup& group,
                                                  Clock::time_point give_up_at) {
   co_await asio::this_coro::throw_if_cancelled(false);
-  const SnapshotPtr snapshot = worker_.snapshot();
-  std::vector<ServerRequest> ways = pool.ways_;
+  const std::vector<ServerRequest> ways = pool.ways_;
   std::optional<ServerFailure> failure;
-  for (ServerRequest& request : ways) {
+  for (std::size_t way = 0; way < ways.size();) {
+    const SnapshotPtr snapshot = worker_.snapshot();
+    ServerRequest request = ways[way];
     request.server = group.server;
     const std::string user = request.parameters[0].second;
     const Clock::time_point began = Clock::now();
     auto opened = co_await open_server_connection(snapshot, std::move(request), give_up_at);
     if (auto* connection = std::get_if<ServerConnection>(&opened)) {
+      if (!at_same_place(*snapshot, *worker_.snapshot(), group.server)) continue;  // it has moved: once more
       telemetry::ThreadMetrics& metrics = worker_.metrics();
       metrics.count(metric::server_connections_opened_total, label_of(group.server));
       metrics.record(metric::server_connect_seconds, Clock::now() - began, label_of(group.server));
@@ -153,6 +163,7 @@ asio::awaitable<void> TransactionPools::open_one(TransactionPool& pool, ServerGr
     failure = std::get<ServerFailure>(std::move(opened));
     note_failure(*failure, group.server, give_up_at, user);
     if (failure->kind != ServerFailure::Kind::Unanswerable) break;
+    ++way;
   }
   --pool.opening_;
   if (failure && !group.waiters.empty()) {

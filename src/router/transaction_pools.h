@@ -55,14 +55,17 @@ class TransactionPool {
       : key_(std::move(key)), ways_(std::move(ways)) {}
 
   ServerGroup& group(ServerId server);
-  // What a server reported to the last connection that was opened; null while none was.
-  const std::shared_ptr<const ParameterSet>& parameters() const noexcept { return parameters_; }
+  // What the primary, or a replica, reported to the last connection that was opened; null while none was.
+  const std::shared_ptr<const ParameterSet>& parameters(Servers servers) const noexcept {
+    return servers == Servers::Primary ? of_primary_ : of_replicas_;
+  }
 
  private:
   friend class TransactionPools;
   const std::string key_;
   std::vector<ServerRequest> ways_;  // the ways to log in, best first; whichever server
-  std::shared_ptr<const ParameterSet> parameters_;
+  std::shared_ptr<const ParameterSet> of_primary_;
+  std::shared_ptr<const ParameterSet> of_replicas_;
   std::map<ServerId, ServerGroup> groups_;
   std::size_t sessions_ = 0;
   std::size_t opening_ = 0;

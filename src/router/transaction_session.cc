@@ -90,6 +90,14 @@ PooledServer* TransactionSession::ask(Clock::time_point now) {
     asks_again_ = true;
     return nullptr;
   }
+  if (servers_ == Servers::Primary && !worker_.snapshot()->servers.contains(kPrimary)) {
+    const config::Config& config = *worker_.snapshot()->config;
+    if (config::has_primary(config))
+      wait_or_refuse(no_primary(config));
+    else
+      refuse(no_primary(config), telemetry::RejectReason::NoReplica);
+    return nullptr;
+  }
   Admission::Answer answer = worker_.slot_requests().ask(tag_, failed_, servers_, place_, *this, request_);
   if (auto* const granted = std::get_if<Granted>(&answer)) return use_slot(std::move(*granted), now);
   if (const auto* const rejected = std::get_if<Admission::Rejected>(&answer)) {
@@ -113,12 +121,16 @@ void TransactionSession::reject(const Admission::Rejected& rejected) {
     return refuse(too_many_wait(rejected.limit), reason_of_wait_limit(rejected.limit));
   worker_.metrics().count(metric::decisions_total, tag_.priority, policy::Outcome::Refused);
   if (failed_.empty()) last_error_ = no_replica();
+  wait_or_refuse(std::move(last_error_));
+}
+
+// As no_replica has it.
+void TransactionSession::wait_or_refuse(ErrorFields error) {
   const config::Options& options = worker_.snapshot()->options();
-  if (options.no_replica == config::NoReplica::Wait && Clock::now() < asked_at_ + options.no_replica_wait) {
+  if (options.no_replica == config::NoReplica::Wait && Clock::now() < asked_at_ + options.no_replica_wait)
     asks_again_ = true;
-  } else {
-    refuse(std::move(last_error_), telemetry::RejectReason::NoReplica);
-  }
+  else
+    refuse(std::move(error), telemetry::RejectReason::NoReplica);
 }
 
 PooledServer* TransactionSession::use_slot(Granted slot, Clock::time_point now) {
@@ -221,7 +233,7 @@ void TransactionSession::server_failed(const ServerFailure& failure) {
     return owner_.end_for_want_of_server(std::move(last_error_));
   const Clock::time_point now = Clock::now();
   if (now >= give_up_at_) return give_up();
-  if (!elsewhere) return refuse(std::move(last_error_), telemetry::RejectReason::NoReplica);
+  if (!elsewhere) return wait_or_refuse(std::move(last_error_));
   if (PooledServer* const server = ask(now)) relay_->give(*server, now);
 }
 

@@ -62,9 +62,10 @@ class TransactionSession final : private TransactionRelay::Host,
   TransactionSession& operator=(const TransactionSession&) = delete;
   ~TransactionSession();
 
-  // What a server reports of its settings; null while no connection of the session's pool was ever opened.
+  // What a server of those where it is at home reports of its settings; null while no connection of the
+  // session's pool was ever opened to one.
   // Then the session opens one, and gives it to adopt().
-  const std::shared_ptr<const ParameterSet>& parameters() const noexcept { return pool_.parameters(); }
+  const std::shared_ptr<const ParameterSet>& parameters() const noexcept { return pool_.parameters(home_); }
   void adopt(ServerConnection connection) { pools_.adopt(pool_, std::move(connection)); }
 
   // The relay of its whole life, not started. `client`, `tracker` and `meter` outlive it.
@@ -132,6 +133,7 @@ class TransactionSession final : private TransactionRelay::Host,
   void end_slot();
   void stop_waiting();
   void reject(const Admission::Rejected& rejected);
+  void wait_or_refuse(protocol::ErrorFields error);
   void count_over_budget(policy::BudgetId budget, telemetry::BudgetVerdict verdict);
   void refuse(protocol::ErrorFields error, telemetry::RejectReason reason);
   void give_up();  // query_wait_timeout

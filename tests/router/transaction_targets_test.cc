@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "protocol/backend_messages.h"
+#include "protocol/frontend_messages.h"
 #include "tests/router/session_world.h"
 
 namespace sluice::router::test {
@@ -12,6 +14,30 @@ namespace {
 using namespace std::chrono_literals;
 using fakes::ScriptedClient;
 using Names = std::vector<std::string>;
+
+// B62: libpq's target_session_attrs goes by what a client is greeted with.
+TEST(TransactionTargets, AClientIsGreetedAsByTheServersOfItsDatabase) {
+  SessionWorld world(
+      "pool_mode: transaction\n"
+      "databases: [{name: app, target: primary}, {name: reads, server_database: app, target: replicas}]\n");
+  for (const std::string name : {"a", "b", "c", "p"})
+    protocol::append_parameter_status(world.server(name).before_ready, "in_hot_standby",
+                                      name == "p" ? "off" : "on");
+  std::vector<ScriptedClient*> clients;
+  for (const std::string database : {"reads", "app", "reads", "app"}) {
+    ScriptedClient& client = world.connect();
+    Bytes start;
+    const std::vector<protocol::StartupParameter> parameters = {{"user", "trusted"}, {"database", database}};
+    protocol::append_startup_message(start, parameters);
+    client.send(start);
+    EXPECT_TRUE(world.run_until([&] { return client.ready(); }));
+    EXPECT_EQ(client.parameter("in_hot_standby"), database == "app" ? "off" : "on");
+    clients.push_back(&client);
+  }
+  for (ScriptedClient* client : clients)
+    world.end(*client);
+  world.expect_nothing_left();
+}
 
 class ReadYourWrites : public testing::Test {
  protected:
