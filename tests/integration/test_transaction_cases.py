@@ -9,7 +9,7 @@ import pytest
 
 from harness import messages as m
 from harness.leaks import fd_count
-from harness.messages import B, D, E, F, P, Q, S
+from harness.messages import B, C, D, E, F, P, Q, S, c, d, f
 from harness.net import wait_until
 from harness.relay import Relay
 
@@ -176,6 +176,78 @@ def test_empty_texts_and_function_calls(same):
     same(Q("") + Q(";"), 2)
     four = [(4).to_bytes(4, "big"), (5).to_bytes(4, "big")]
     same(F(177, four) + Q("begin") + F(177, four) + Q("commit"), 4)
+
+
+def X(sql):
+    """The text by the extended protocol, without its Sync."""
+    return P("", sql) + B() + E()
+
+
+SERIES = P("", "select generate_series(1, 7)") + B("c")
+COPY = P("", "copy pg_temp.nosuch from stdin") + B() + E()
+# What poolers keep books about, in orders that books get wrong: stream, and ReadyForQueries.
+STORIES = {
+    "a portal goes on behind a Sync": (
+        Q("begin") + SERIES + E("c", 3) + S() + E("c", 3) + S() + E("c", 3) + E("c", 3) + S() + Q("commit"), 5),
+    "a portal ends with its transaction": (
+        Q("begin") + SERIES + E("c", 3) + S() + Q("commit") + E("c", 3) + S(), 4),
+    "a portal of a savepoint": (
+        Q("begin") + Q("savepoint s") + SERIES + E("c", 1) + S() + Q("rollback to s") + E("c", 1) + S() + Q("rollback"),
+        6),
+    "SET in a failed transaction": (
+        Q("begin") + Q("select 1/0") + Q("set work_mem = '3MB'") + Q("rollback") + Q("show work_mem"), 5),
+    "SET and a savepoint": (
+        Q("begin") + Q("set work_mem = '1MB'") + Q("savepoint s") + Q("set work_mem = '2MB'") + Q("rollback to s")
+        + Q("set timezone = 'PST8PDT'") + Q("commit") + Q("show work_mem") + Q("show timezone"), 9),
+    "SET and an error in one text": (Q("set work_mem = '1MB'; select 1/0") + Q("show work_mem"), 2),
+    "SET and an error in one batch": (X("set work_mem = '1MB'") + X("select 1/0") + S() + Q("show work_mem"), 2),
+    "SET LOCAL over SET": (
+        Q("set work_mem = '1MB'") + Q("begin") + Q("set local work_mem = '2MB'") + Q("commit") + Q("show work_mem"), 5),
+    "RESET ALL": (
+        Q("set work_mem = '1MB'") + Q("set timezone = 'PST8PDT'") + Q("set my.own = 1") + Q("reset all")
+        + Q("show work_mem") + Q("show timezone") + Q("select current_setting('my.own', true)"), 7),
+    "RESET ALL that is rolled back": (
+        Q("set work_mem = '1MB'") + Q("begin") + Q("reset all") + Q("rollback") + Q("show work_mem"), 5),
+    "a role and its end": (
+        Q("set role none") + Q("set session authorization default") + Q("reset role") + Q("select current_user"), 4),
+    "PREPARE TRANSACTION": (
+        Q("begin") + Q("prepare transaction 'x'") + Q("rollback prepared 'x'") + Q("rollback") + Q("select 1"), 5),
+    "every DISCARD": (
+        Q("discard plans") + Q("discard sequences") + Q("discard temp") + Q("discard all") + Q("discard nothing")
+        + X("discard plans") + X("discard temp") + S(), 6),
+    "a name twice in one batch": (P("a", "select 1") + P("a", "select 2") + S() + B("", "a") + E() + S(), 2),
+    "a name closed and used again": (
+        P("a", "select 1") + C("S", "a") + P("a", "select 2") + B("", "a") + E() + S() + B("", "a") + E() + S(), 2),
+    "a name closed behind an error": (
+        P("a", "select 1") + S() + X("select 1/0") + C("S", "a") + S() + B("", "a") + E() + S(), 3),
+    "unknown names closed": (C("S", "nope") + C("P", "nope") + C("S", "") + C("P", "") + S(), 1),
+    "DEALLOCATE of a name": (P("a", "select 1") + S() + Q("deallocate a") + B("", "a") + E() + S(), 3),
+    "DEALLOCATE in a failed transaction": (
+        P("a", "select 1") + S() + Q("begin") + Q("select 1/0") + Q("deallocate a") + Q("rollback") + B("", "a") + E() + S(),
+        6),
+    "DEALLOCATE that is rolled back": (
+        P("a", "select 1") + S() + Q("begin") + Q("deallocate a") + Q("rollback") + B("", "a") + E() + S(), 5),
+    "a failed Parse in a transaction": (
+        Q("begin") + P("a", "selec") + S() + P("a", "select 1") + S() + Q("rollback") + P("a", "select 1") + B("", "a") + E()
+        + S(), 5),
+    "a COPY that never begins": (COPY + S() + d(b"1\n") + c() + S() + Q("select 1"), 3),
+    "a COPY in the middle of a batch": (
+        Q("create temp table t (a int)") + X("select 1") + P("", "copy t from stdin") + B() + E() + S() + d(b"1\n") + c() + S()
+        + Q("select * from t"), 3),
+    "a COPY that the client fails": (
+        Q("create temp table t (a int)") + P("", "copy t from stdin") + B() + E() + S() + d(b"1\n") + f() + S()
+        + Q("select * from t"), 3),
+    "a COPY of one text among others": (
+        Q("create temp table t (a int)") + Q("copy t from stdin; select 1; copy t from stdin; select count(*) from t")
+        + d(b"1\n") + c() + d(b"2\n") + c(), 2),
+    "COMMIT AND CHAIN": (Q("begin") + Q("commit and chain") + Q("select 1") + Q("rollback and chain") + Q("commit"), 5),
+    "a batch after its COMMIT": (Q("begin") + X("commit") + X("select 1") + X("begin") + S() + Q("rollback"), 3),
+}
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_a_story_is_told_as_by_postgresql(same, story):
+    same(*STORIES[story])
 
 
 # B53

@@ -7,7 +7,7 @@
 namespace sluice::pooling {
 namespace {
 
-std::string words(std::string_view sql) {
+std::string steps_in(std::string_view sql) {
   std::string out;
   for (const TransactionStep& step : transaction_steps(sql, Backslash::Literal)) {
     constexpr const char* kNames[] = {"commit", "rollback", "savepoint", "release", "to"};
@@ -19,31 +19,31 @@ std::string words(std::string_view sql) {
 }
 
 TEST(TransactionSteps, KnowsEachSpelling) {
-  EXPECT_EQ(words("COMMIT"), "commit");
-  EXPECT_EQ(words("end transaction;"), "commit");
-  EXPECT_EQ(words("commit and chain"), "commit");
-  EXPECT_EQ(words("rollback"), "rollback");
-  EXPECT_EQ(words("ABORT work"), "rollback");
-  EXPECT_EQ(words("rollback and no chain"), "rollback");
-  EXPECT_EQ(words("savepoint S"), "savepoint:s");
-  EXPECT_EQ(words("savepoint \"S\""), "savepoint:S");
-  EXPECT_EQ(words("release s"), "release:s");
-  EXPECT_EQ(words("release savepoint s"), "release:s");
-  EXPECT_EQ(words("release savepoint"), "release:savepoint") << "a name like any other";
-  EXPECT_EQ(words("rollback to s"), "to:s");
-  EXPECT_EQ(words("rollback work to savepoint s"), "to:s");
-  EXPECT_EQ(words("abort transaction to s"), "to:s");
+  EXPECT_EQ(steps_in("COMMIT"), "commit");
+  EXPECT_EQ(steps_in("end transaction;"), "commit");
+  EXPECT_EQ(steps_in("commit and chain"), "commit");
+  EXPECT_EQ(steps_in("rollback"), "rollback");
+  EXPECT_EQ(steps_in("ABORT work"), "rollback");
+  EXPECT_EQ(steps_in("rollback and no chain"), "rollback");
+  EXPECT_EQ(steps_in("savepoint S"), "savepoint:s");
+  EXPECT_EQ(steps_in("savepoint \"S\""), "savepoint:S");
+  EXPECT_EQ(steps_in("release s"), "release:s");
+  EXPECT_EQ(steps_in("release savepoint s"), "release:s");
+  EXPECT_EQ(steps_in("release savepoint"), "release:savepoint") << "a name like any other";
+  EXPECT_EQ(steps_in("rollback to s"), "to:s");
+  EXPECT_EQ(steps_in("rollback work to savepoint s"), "to:s");
+  EXPECT_EQ(steps_in("abort transaction to s"), "to:s");
 }
 
 TEST(TransactionSteps, KeepsTheirOrderAmongOthers) {
-  EXPECT_EQ(words("select 'commit'; /* ; rollback */ savepoint a; -- release a\n rollback to a; commit"),
+  EXPECT_EQ(steps_in("select 'commit'; /* ; rollback */ savepoint a; -- release a\n rollback to a; commit"),
             "savepoint:a to:a commit");
 }
 
 TEST(TransactionSteps, LeavesOthersOut) {
   for (const char* const sql : {"", ";;", "begin", "select 1", "commit prepared 'x'", "rollback prepared 'x'",
                                 "prepare transaction 'x'", "savepoint", "rollback to", "release"})
-    EXPECT_EQ(words(sql), "") << sql;
+    EXPECT_EQ(steps_in(sql), "") << sql;
 }
 
 TEST(TransactionSteps, HasABound) {

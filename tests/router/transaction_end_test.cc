@@ -17,10 +17,10 @@ using fakes::ScriptedClient;
 using fakes::ScriptedServer;
 namespace metric = telemetry::metric;
 
-constexpr std::string_view kTransactions = "pool_mode: transaction\n";
+constexpr std::string_view kPooled = "pool_mode: transaction\n";
 constexpr std::string_view kRead = "SELECT pg_catalog.current_setting(";
 
-Bytes cancelled() {
+Bytes a_cancel() {
   Bytes out;
   protocol::append_error_response(out, {"ERROR", "57014", "canceling statement due to user request", "", ""});
   protocol::append_ready_for_query(out, 'I');
@@ -29,7 +29,7 @@ Bytes cancelled() {
 
 // An INSERT, and then the end: with PostgreSQL it counts.
 TEST(TransactionEnd, WhatAClientSentBeforeItLeftIsRunOnceItsConnectionIsOpen) {
-  SessionWorld world(kTransactions);
+  SessionWorld world(kPooled);
   ScriptedClient& client = world.ready_client();
   world.server("a").last().die("57P01");
   world.settle();
@@ -46,7 +46,7 @@ TEST(TransactionEnd, WhatAClientSentBeforeItLeftIsRunOnceItsConnectionIsOpen) {
 }
 
 TEST(TransactionEnd, OfAMessageThatIsNotWholeNothingIsWaitedFor) {
-  SessionWorld world(kTransactions);
+  SessionWorld world(kPooled);
   ScriptedClient& client = world.ready_client();
   Bytes query;
   protocol::append_query(query, "INSERT");
@@ -61,7 +61,7 @@ TEST(TransactionEnd, OfAMessageThatIsNotWholeNothingIsWaitedFor) {
 // B64: PostgreSQL does not even answer a batch before its Sync, which will not come.
 TEST(TransactionEnd, ABatchWithoutItsSyncKeepsNoServer) {
   for (const bool polite : {false, true}) {
-    SessionWorld world(kTransactions);
+    SessionWorld world(kPooled);
     world.server("a").on_message = [](Backend&, char type, std::string_view) { return type != 'X'; };
     ScriptedClient& client = world.ready_client();
     Bytes batch;
@@ -80,7 +80,7 @@ TEST(TransactionEnd, ABatchWithoutItsSyncKeepsNoServer) {
 }
 
 TEST(TransactionEnd, HalfAMessageBehindAQueryKeepsNoServer) {
-  SessionWorld world(kTransactions);
+  SessionWorld world(kPooled);
   world.server("a").on_message = [](Backend&, char type, std::string_view) { return type == 'Q'; };
   ScriptedClient& client = world.ready_client();
   Bytes bytes;
@@ -96,7 +96,7 @@ TEST(TransactionEnd, HalfAMessageBehindAQueryKeepsNoServer) {
 }
 
 TEST(TransactionEnd, HalfAQueryBehindAQueryIsForgotten) {
-  SessionWorld world(kTransactions);
+  SessionWorld world(kPooled);
   world.server("a").on_message = [](Backend&, char, std::string_view text) { return text == "INSERT"; };
   ScriptedClient& client = world.ready_client();
   Bytes bytes;
@@ -117,7 +117,7 @@ TEST(TransactionEnd, HalfAQueryBehindAQueryIsForgotten) {
 
 TEST(TransactionEnd, HalfAMessageThatKeepsAServerCountsAsATransaction) {
   for (const std::string limit : {"idle_transaction_timeout", "transaction_timeout"}) {
-    SessionWorld world(std::string(kTransactions) + limit + ": 10\n");
+    SessionWorld world(std::string(kPooled) + limit + ": 10\n");
     ScriptedClient& client = world.ready_client();
     ScriptedClient& idle = world.ready_client();
     Bytes query;
@@ -142,12 +142,12 @@ TEST(TransactionEnd, HalfAMessageThatKeepsAServerCountsAsATransaction) {
 
 // B28
 TEST(TransactionEnd, ACancelOfWhatTheRouterAsksIsNoErrorOfTheClients) {
-  SessionWorld world(kTransactions);
+  SessionWorld world(kPooled);
   int left = 1;
   world.server("a").on_message = [&left](Backend& backend, char, std::string_view text) {
     if (!text.starts_with(kRead) || left == 0) return false;
     --left;
-    backend.send(cancelled());
+    backend.send(a_cancel());
     return true;
   };
   ScriptedClient& client = world.ready_client();
@@ -164,9 +164,9 @@ TEST(TransactionEnd, ACancelOfWhatTheRouterAsksIsNoErrorOfTheClients) {
 }
 
 TEST(TransactionEnd, SettingsThatCannotBeReadKeepTheirServer) {
-  SessionWorld world(kTransactions);
+  SessionWorld world(kPooled);
   world.server("a").on_message = [](Backend& backend, char, std::string_view text) {
-    if (text.starts_with(kRead)) backend.send(cancelled());
+    if (text.starts_with(kRead)) backend.send(a_cancel());
     return text.starts_with(kRead);
   };
   ScriptedClient& client = world.ready_client();
@@ -188,7 +188,7 @@ TEST(TransactionEnd, SettingsThatCannotBeReadKeepTheirServer) {
 
 // What it had set is gone with it: to go on as if nothing had been would be a lie.
 TEST(TransactionEnd, AServerLostBeforeItToldTheSettingsEndsTheSession) {
-  SessionWorld world(kTransactions);
+  SessionWorld world(kPooled);
   world.server("a").on_message = [](Backend& backend, char, std::string_view text) {
     if (text.starts_with(kRead)) backend.die("57P01");
     return text.starts_with(kRead);
@@ -203,7 +203,7 @@ TEST(TransactionEnd, AServerLostBeforeItToldTheSettingsEndsTheSession) {
 }
 
 TEST(TransactionEnd, AServerThatEndsWhileItTakesSettingsIsReplaced) {
-  SessionWorld world(kTransactions);
+  SessionWorld world(kPooled);
   ScriptedClient& first = world.ready_client();
   ScriptedClient& second = world.ready_client();
   world.server("a").on_message = [](Backend& backend, char, std::string_view text) {
