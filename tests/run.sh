@@ -160,7 +160,7 @@ if build release; then
   if [ "$mode" != quick ] && time_for "transaction mode"; then
     # Left out: what is another way in transaction mode, and tested there (stale plans; messages of an idle server).
     SLUICE_TEST_POOL_MODE=transaction integration release integration-transaction tests/compat \
-      tests/integration/test_{extended_query,pipelining,copy,notices,large_messages,metrics,backpressure,limits,tls}.py --ignore tests/compat/test_frameworks.py \
+      tests/integration/test_{extended_query,pipelining,copy,notices,large_messages,metrics,backpressure,limits,tls,cluster}.py --ignore tests/compat/test_frameworks.py \
       -k "not a_changed_table_is_a_matter and not messages_from_an_idle_server"
   fi
   if [ "$mode" != quick ] && time_for "PostgreSQL's regression suite"; then regression; fi

@@ -18,28 +18,42 @@ from harness.wire import LoginRefused
 
 QUICK = {"health_check_interval": "200ms", "health_check_timeout": "2s", "health_check_rise": 1}
 NOBODY = "nobody.invalid"
+TRANSACTIONS = os.environ.get("SLUICE_TEST_POOL_MODE") == "transaction"
 
 
 def entry(server, **more):
     return {"name": server.name, "host": server.host, "port": server.port, **more}
 
 
-def refusal(router, database="app", user="alice"):
-    """SQLSTATE and message with which a login is refused."""
+def ask(router, database, user):
+    """The server that runs a new session's first statement, and None; or None and the error of what is refused. In session
+    mode that is the login; in transaction mode, where a login needs no server once one is known, the statement."""
     try:
         with router.session(user, database) as client:
-            return None, client.value("show cluster_name")
+            answer = client.run(m.Q("show cluster_name"))
     except LoginRefused as refused:
-        return refused.sqlstate, m.fields(refused.message.body)["M"]
+        return None, m.fields(refused.message.body)
+    error = next((m.fields(x.body) for x in answer if x.kind == "E"), None)
+    return (None, error) if error else (m.row(next(x for x in answer if x.kind == "D"))[0].decode(), None)
+
+
+def refusal(router, database="app", user="alice"):
+    """SQLSTATE and message with which a session is refused a server."""
+    server, error = ask(router, database, user)
+    return (error["C"], error["M"]) if error else (None, server)
 
 
 def placed(router, database="app", user="alice"):
     """The server on which a new session finds itself, None where it is refused."""
-    try:
-        with router.session(user, database) as client:
-            return client.value("show cluster_name")
-    except LoginRefused:
-        return None
+    return ask(router, database, user)[0]
+
+
+def hold(router, **how):
+    """A session that has a server, and keeps it: in transaction mode by a transaction."""
+    client = router.session(**how)
+    if TRANSACTIONS:
+        client.query("begin")
+    return client
 
 
 def replica(router, name):
@@ -111,7 +125,7 @@ def test_the_primary_among_several_is_followed_and_never_guessed(make_router, tr
     assert facts(router, "primary")[0]["name"] == "primary"
 
     # Planned: the old one is stopped in order, the new one promoted, the old one comes back as its standby.
-    idle = router.session()
+    idle = hold(router)
     assert idle.value("select 1") == "1"
     primary.stop("immediate")
     primary.kill() if primary.running() else None
@@ -133,7 +147,7 @@ def test_the_primary_among_several_is_followed_and_never_guessed(make_router, tr
             assert client.value("select pg_is_in_recovery()") == "t"
 
     # Two claim it: nobody is believed, who is there stays, and it is said.
-    held = router.session()
+    held = hold(router)
     second.query("select pg_promote()")
     wait_until(lambda: refusal(router)[0] == "57P03", 10, "no primary while two claim it")
     assert refusal(router)[1] == "there is no primary now"
@@ -159,7 +173,7 @@ def test_sessions_on_a_demoted_primary_are_told(make_router, trio):
         candidates = [{"name": "main", "host": "127.0.0.1", "port": way.port}, entry(first)]
         router = make_router(**on(trio, primary=candidates, replicas=[entry(s) for s in trio.standbys]))
         wait_until(lambda: placed(router) == "primary", 10, "the primary to be found")
-        held = router.session()
+        held = hold(router)
         first.query("select pg_promote()")
         wait_until(lambda: placed(router) is None, 10, "two to claim it")
         way.target = ("127.0.0.1", trio.standbys[1].port)
@@ -331,7 +345,7 @@ def test_members_of_patroni_become_replicas_and_its_leader_the_primary(make_rout
     patroni.tells(cluster.primary, r1, r2, r2={"tags": {"sluice_weight": 4}})
     wait_until(lambda: up(router) == {"r1", "r2"}, 5, "the new list")
     assert replica(router, "r0") is None
-    held = [router.session(database="app_read") for _ in range(10)]
+    held = [hold(router, database="app_read") for _ in range(10)]
     assert sorted(x.value("show cluster_name") for x in held) == ["r1"] * 2 + ["r2"] * 8
     assert replica(router, "r2")["weight"] == "4"
     for client in held:
@@ -529,7 +543,7 @@ def test_replicas_of_a_name_come_and_go_with_its_addresses(make_router, cluster,
         router.start()
         wait_until(lambda: up(router) == {"pod@127.0.0.2", "pod@127.0.0.3"}, 10, "both addresses")
         assert {placed(router, "app_read") for _ in range(20)} <= {"r0", "r1"}
-        held = [router.session(database="app_read") for _ in range(4)]
+        held = [hold(router, database="app_read") for _ in range(4)]
         assert sorted(x.value("show cluster_name") for x in held) == ["r0", "r0", "r1", "r1"]
         assert replica(router, "pod@127.0.0.2")["source"] == "dns"
         [name] = router.console("show dns_hosts")
@@ -585,7 +599,7 @@ def test_weights_share_the_sessions(make_router, cluster):
     replicas = [entry(cluster.standbys[0], weight=3), entry(cluster.standbys[1])]
     router = make_router(replicas=replicas, classes=None, policy="least_loaded", **QUICK)
     wait_until(lambda: up(router) == {"r0", "r1"}, 10, "both")
-    held = [router.session(database="app_read") for _ in range(12)]
+    held = [hold(router, database="app_read") for _ in range(12)]
     assert sorted(x.value("show cluster_name") for x in held) == ["r0"] * 9 + ["r1"] * 3
     for client in held:
         client.close()
