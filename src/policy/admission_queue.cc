@@ -5,10 +5,61 @@
 
 namespace sluice::policy {
 
+// A binary heap of waiters, the smallest order first. Each knows its place, so that it can leave from
+// anywhere.
+class WaiterHeap {
+ public:
+  bool empty() const noexcept { return all_.empty(); }
+  void clear() noexcept { all_.clear(); }
+  QueueEntry& first() const noexcept { return *all_.front(); }
+  static bool before(const QueueEntry& a, const QueueEntry& b) noexcept {
+    return a.order_ != b.order_ ? a.order_ < b.order_ : a.place_.number < b.place_.number;
+  }
+  void add(QueueEntry& entry) {
+    all_.push_back(&entry);
+    rise(all_.size() - 1);
+  }
+  void remove(const QueueEntry& entry) noexcept {
+    const std::size_t place = entry.heap_place_;
+    QueueEntry* const last = all_.back();
+    all_.pop_back();
+    if (last == &entry) return;
+    all_[place] = last;
+    sink(place);
+    rise(place);
+  }
+
+ private:
+  void put(std::size_t place, QueueEntry* entry) noexcept {
+    all_[place] = entry;
+    entry->heap_place_ = place;
+  }
+  void rise(std::size_t place) noexcept {
+    QueueEntry* const entry = all_[place];
+    for (; place > 0 && before(*entry, *all_[(place - 1) / 2]); place = (place - 1) / 2)
+      put(place, all_[(place - 1) / 2]);
+    put(place, entry);
+  }
+  void sink(std::size_t place) noexcept {
+    QueueEntry* const entry = all_[place];
+    for (std::size_t child = 2 * place + 1; child < all_.size(); child = 2 * place + 1) {
+      if (child + 1 < all_.size() && before(*all_[child + 1], *all_[child])) ++child;
+      if (!before(*all_[child], *entry)) break;
+      put(place, all_[child]);
+      place = child;
+    }
+    put(place, entry);
+  }
+
+  std::vector<QueueEntry*> all_;
+};
+
 struct QueueLine {
   ClassId session_class;
   Gates gates{};
   std::vector<ReplicaId> failed;
+  SizeStep step = kNoSizeStep;  // where sizes decide
+  WaiterHeap heap;              // for ShortestFirst: the same waiters
   QueueEntry* head = nullptr;
   QueueEntry* tail = nullptr;
   std::size_t length = 0;
@@ -28,6 +79,8 @@ std::string_view discipline_name(QueueDiscipline discipline) noexcept {
   switch (discipline) {
     case QueueDiscipline::Fcfs:
       return "fcfs";
+    case QueueDiscipline::ShortestFirst:
+      return "shortest_first";
   }
   return "unknown";
 }
@@ -37,6 +90,31 @@ AdmissionQueue::AdmissionQueue(Assignment& assignment, RoundTripsOf round_trips)
 
 AdmissionQueue::~AdmissionQueue() {
   SLUICE_ASSERT(waiting_ == 0);
+}
+
+void AdmissionQueue::set_settings(const QueueSettings& settings) {
+  const bool same = settings.discipline == settings_.discipline;
+  settings_ = settings;
+  if (same) return;
+  for (std::size_t i = 0; i < open_; ++i) {
+    lines_[i]->heap.clear();
+    if (settings_.discipline != QueueDiscipline::ShortestFirst) continue;
+    for (QueueEntry* entry = lines_[i]->head; entry != nullptr; entry = entry->behind_)
+      lines_[i]->heap.add(*entry);
+  }
+}
+
+// Only where it may matter, so that otherwise waiters of all sizes share a line.
+SizeStep AdmissionQueue::step_of(const Arrival& arrival) const noexcept {
+  return assignment_.by_size() ? size_step(arrival.size) : kNoSizeStep;
+}
+
+double AdmissionQueue::order_of(const Arrival& arrival) noexcept {
+  if (size_step(arrival.size) == kNoSizeStep) return mean_size_;
+  constexpr double kMeanOver = 1000;
+  sizes_seen_ = std::min(sizes_seen_ + 1, kMeanOver);
+  mean_size_ += (*arrival.size - mean_size_) / sizes_seen_;
+  return *arrival.size;
 }
 
 // A class that a reload has removed waits as the lowest, as its arrivals are counted.
@@ -63,17 +141,22 @@ Decision AdmissionQueue::decide(Arrival arrival, ReplicaSet failed) {
   arrival.round_trips = {};
   if (round_trips_ && assignment_.pools().order() == ReplicaOrder::Nearest)
     arrival.round_trips = round_trips_(arrival.host);
-  return assignment_.admit(arrival, failed);
+  return assignment_.place(arrival, failed);
 }
 
 AdmissionQueue::Answer AdmissionQueue::ask(QueueEntry& entry, const Arrival& arrival, const Gates& gates,
                                            ReplicaSet failed, QueueTime now, Wait wait, Decision& decision) {
   SLUICE_ASSERT(!entry.queued());
   const ClassId c = arrival.session_class;
-  if (!std::exchange(entry.kept_, false)) entry.place_ = {now, ++arrivals_};
+  if (!std::exchange(entry.kept_, false)) {
+    entry.place_ = {now, ++arrivals_};
+    entry.order_ = order_of(arrival);
+    assignment_.arrived(arrival);
+  }
   decision = Decision{};
   // Where others wait in vain for the same answer, there is no need to ask for it.
-  QueueLine* const joined = open_ == 0 ? nullptr : find_line(c, gates, failed);
+  const SizeStep step = step_of(arrival);
+  QueueLine* const joined = open_ == 0 ? nullptr : find_line(c, gates, failed, step);
   if (joined != nullptr || !all_open(gates)) {
     if (!any_live(failed)) return Answer::NoReplica;
   } else {
@@ -89,28 +172,29 @@ AdmissionQueue::Answer AdmissionQueue::ask(QueueEntry& entry, const Arrival& arr
     return Answer::ClassFull;
   entry.arrival_ = arrival;
   entry.arrival_.round_trips = {};
-  insert(joined != nullptr ? *joined : open_line(c, gates, failed), entry);
+  insert(joined != nullptr ? *joined : open_line(c, gates, failed, step), entry);
   return Answer::Queued;
 }
 
-QueueLine* AdmissionQueue::find_line(ClassId c, const Gates& gates, ReplicaSet failed) const noexcept {
+QueueLine* AdmissionQueue::find_line(ClassId c, const Gates& gates, ReplicaSet failed,
+                                     SizeStep step) const noexcept {
   for (std::size_t i = 0; i < open_; ++i) {
     QueueLine& line = *lines_[i];
-    if (line.session_class == c && line.gates == gates &&
+    if (line.session_class == c && line.gates == gates && line.step == step &&
         std::equal(line.failed.begin(), line.failed.end(), failed.begin(), failed.end()))
       return &line;
   }
   return nullptr;
 }
 
-QueueLine& AdmissionQueue::open_line(ClassId c, const Gates& gates, ReplicaSet failed) {
+QueueLine& AdmissionQueue::open_line(ClassId c, const Gates& gates, ReplicaSet failed, SizeStep step) {
   if (!failed.empty()) {
     const auto with_failures = static_cast<std::size_t>(
         std::count_if(lines_.begin(), lines_.begin() + static_cast<std::ptrdiff_t>(open_),
                       [](const auto& line) { return !line->failed.empty(); }));
     if (with_failures >= kFailureLinesMax) {
       failed = {};
-      if (QueueLine* const line = find_line(c, gates, failed)) return *line;
+      if (QueueLine* const line = find_line(c, gates, failed, step)) return *line;
     }
   }
   if (open_ == lines_.size()) lines_.push_back(std::make_unique<QueueLine>());
@@ -118,6 +202,7 @@ QueueLine& AdmissionQueue::open_line(ClassId c, const Gates& gates, ReplicaSet f
   line.session_class = c;
   line.gates = gates;
   line.failed.assign(failed.begin(), failed.end());
+  line.step = step;
   line.place = open_++;
   line.tried = 0;
   return line;
@@ -133,6 +218,7 @@ void AdmissionQueue::insert(QueueLine& line, QueueEntry& entry) {
   entry.behind_ = before != nullptr ? before->behind_ : line.head;
   (entry.before_ != nullptr ? entry.before_->behind_ : line.head) = &entry;
   (entry.behind_ != nullptr ? entry.behind_->before_ : line.tail) = &entry;
+  if (settings_.discipline == QueueDiscipline::ShortestFirst) line.heap.add(entry);
   ++line.length;
   ++waiting_;
 }
@@ -141,6 +227,7 @@ void AdmissionQueue::unlink(QueueEntry& entry) {
   QueueLine& line = *entry.line_;
   (entry.before_ != nullptr ? entry.before_->behind_ : line.head) = entry.behind_;
   (entry.behind_ != nullptr ? entry.behind_->before_ : line.tail) = entry.before_;
+  if (!line.heap.empty()) line.heap.remove(entry);
   entry.line_ = nullptr;
   entry.before_ = entry.behind_ = nullptr;
   --waiting_;
@@ -155,16 +242,48 @@ void AdmissionQueue::withdraw(QueueEntry& entry) {
   unlink(entry);
 }
 
-bool AdmissionQueue::before(const QueueLine& a, const QueueLine& b, QueueTime now) const noexcept {
-  const auto aged = [&](const QueueLine& line) {
-    return settings_.ageing.count() > 0 && now - line.head->place_.since >= settings_.ageing;
+void AdmissionQueue::regroup(const GatesOf& gates_of) {
+  struct Waiting {
+    QueueEntry* entry;
+    ClassId session_class;
+    std::vector<ReplicaId> failed;
   };
-  const bool aged_a = aged(a);
-  if (aged_a != aged(b)) return aged_a;
+  std::vector<Waiting> all;
+  all.reserve(waiting_);
+  while (open_ > 0) {
+    QueueLine& line = *lines_[0];
+    all.push_back({line.head, line.session_class, line.failed});
+    unlink(*line.head);
+  }
+  // In the order of arrival, so that each goes to the end of its line.
+  std::sort(all.begin(), all.end(), [](const Waiting& a, const Waiting& b) {
+    return a.entry->place_.number < b.entry->place_.number;
+  });
+  for (const Waiting& one : all) {
+    const Gates gates = gates_of(*one.entry);
+    const SizeStep step = step_of(one.entry->arrival_);
+    QueueLine* const line = find_line(one.session_class, gates, one.failed, step);
+    insert(line != nullptr ? *line : open_line(one.session_class, gates, one.failed, step), *one.entry);
+  }
+}
+
+bool AdmissionQueue::aged(const QueueLine& line, QueueTime now) const noexcept {
+  return settings_.ageing.count() > 0 && now - line.head->place_.since >= settings_.ageing;
+}
+
+QueueEntry& AdmissionQueue::first(const QueueLine& line, QueueTime now) const noexcept {
+  return line.heap.empty() || aged(line, now) ? *line.head : line.heap.first();
+}
+
+bool AdmissionQueue::before(const QueueLine& a, const QueueLine& b, QueueTime now) const noexcept {
+  const bool aged_a = aged(a, now);
+  if (aged_a != aged(b, now)) return aged_a;
   const std::size_t rank_a = rank(a.session_class);
   const std::size_t rank_b = rank(b.session_class);
   if (!aged_a && rank_a != rank_b) return rank_a < rank_b;
-  return a.head->place_.number < b.head->place_.number;
+  const bool by_order = !aged_a && settings_.discipline == QueueDiscipline::ShortestFirst;
+  return by_order ? WaiterHeap::before(a.heap.first(), b.heap.first())
+                  : a.head->place_.number < b.head->place_.number;
 }
 
 QueueLine* AdmissionQueue::first_untried(QueueTime now) const noexcept {
@@ -177,10 +296,22 @@ QueueLine* AdmissionQueue::first_untried(QueueTime now) const noexcept {
 }
 
 // Failures count only while there is another replica to hope for.
-bool AdmissionQueue::try_head(QueueLine& line, Decision& decision) {
+bool AdmissionQueue::try_first(QueueLine& line, QueueEntry& entry, Decision& decision) {
   const ReplicaSet failed = any_live(line.failed) ? ReplicaSet(line.failed) : ReplicaSet();
-  decision = decide(line.head->arrival_, failed);
+  decision = decide(entry.arrival_, failed);
   return decision.outcome != Outcome::Refused;
+}
+
+// The policy does not know of gates: it has the same answer for all lines of that class, where sizes decide
+// for those whose sizes go to the same replicas.
+void AdmissionQueue::tried_in_vain(const QueueLine& line) {
+  const auto range = assignment_.size_range(line.head->arrival_);
+  for (std::size_t i = 0; i < open_; ++i) {
+    QueueLine& other = *lines_[i];
+    if (other.session_class == line.session_class && other.failed == line.failed &&
+        (other.step == line.step || assignment_.size_range(other.head->arrival_) == range))
+      other.tried = round_;
+  }
 }
 
 QueueEntry* AdmissionQueue::next(QueueTime now, Decision& decision) {
@@ -189,16 +320,13 @@ QueueEntry* AdmissionQueue::next(QueueTime now, Decision& decision) {
   while (QueueLine* const line = first_untried(now)) {
     line->tried = round_;
     if (!all_open(line->gates)) continue;
-    if (!try_head(*line, decision)) {
-      // The policy does not know of gates: it has the same answer for all lines of that class.
-      for (std::size_t i = 0; i < open_; ++i)
-        if (lines_[i]->session_class == line->session_class && lines_[i]->failed == line->failed)
-          lines_[i]->tried = round_;
+    QueueEntry& entry = first(*line, now);
+    if (!try_first(*line, entry, decision)) {
+      tried_in_vain(*line);
       continue;
     }
-    QueueEntry* const entry = line->head;
-    unlink(*entry);
-    return entry;
+    unlink(entry);
+    return &entry;
   }
   return nullptr;
 }

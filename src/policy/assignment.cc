@@ -13,22 +13,72 @@ Assignment::Assignment(const PoolConfig& config)
   policy_->reconfigured(pools_);
 }
 
+// One that a reload has removed counts as the lowest.
+ClassId Assignment::counted_class(ClassId c) const noexcept {
+  return pools_.configured(c) ? c : pools_.classes().back();
+}
+
+std::optional<ClassId> Assignment::size_pool(ClassId c) const noexcept {
+  return policy_->size_scope() == SizeScope::OwnPool ? std::optional(counted_class(c)) : std::nullopt;
+}
+
+void Assignment::arrived(const Arrival& arrival) {
+  if (by_size() && size_step(arrival.size) != kNoSizeStep)
+    pools_.add_size(size_pool(arrival.session_class), *arrival.size);
+}
+
+std::optional<SizeIntervals::Range> Assignment::size_range(const Arrival& arrival) const {
+  if (!by_size()) return std::nullopt;
+  const auto hosts = pools_.size_hosts(size_pool(arrival.session_class), size_step(arrival.size));
+  return hosts ? std::optional(hosts->range) : std::nullopt;
+}
+
+std::vector<SizePoolSnapshot> Assignment::size_pools() const {
+  std::vector<SizePoolSnapshot> all;
+  if (!by_size()) return all;
+  const auto add = [&](std::optional<ClassId> pool) {
+    SizePoolSnapshot& row = all.emplace_back();
+    row.pool = pool;
+    const SizeIntervals* const sizes = pools_.sizes(pool);
+    if (sizes == nullptr) return;
+    row.known = sizes->known();
+    row.sizes = sizes->count();
+    row.utilization = sizes->utilization();
+    const auto hosts = pools_.size_hosts(pool, 0);
+    if (!hosts) return;
+    const std::vector<SizeIntervals::Interval> intervals = sizes->intervals(hosts->weights);
+    for (std::size_t i = 0; i < intervals.size(); ++i)
+      row.intervals.push_back({hosts->members[i], intervals[i]});
+  };
+  if (policy_->size_scope() == SizeScope::All)
+    add(std::nullopt);
+  else
+    for (const ClassId c : pools_.classes())
+      add(c);
+  return all;
+}
+
 Decision Assignment::admit(const Arrival& arrival, ReplicaSet excluded) {
+  arrived(arrival);
+  return place(arrival, excluded);
+}
+
+Decision Assignment::place(const Arrival& arrival, ReplicaSet excluded) {
   Arrival counted = arrival;
-  if (!pools_.configured(arrival.session_class)) counted.session_class = pools_.classes().back();
+  counted.session_class = counted_class(arrival.session_class);
   pools_.begin_decision(excluded);
   const Choice choice = policy_->choose(counted, pools_, rng_);
   if (choice.outcome == Outcome::Refused) {
     const auto all = pools_.replicas();
     if (std::any_of(all.begin(), all.end(), [&](ReplicaId r) { return pools_.awaited(r); })) {
       pools_.undo_returns();
-      return {choice.replica, choice.outcome, counted.session_class, choice.evidence, true, {}};
+      return {choice.replica, choice.outcome, counted.session_class, choice.evidence, true, false, {}};
     }
   } else {
     pools_.add_session(choice.replica, counted.session_class);
   }
-  const Decision decision{choice.replica,  choice.outcome, counted.session_class,
-                          choice.evidence, false,          pools_.changes()};
+  const Decision decision{choice.replica, choice.outcome, counted.session_class, choice.evidence,
+                          false,          choice.by_size, pools_.changes()};
   count(decision);
   return decision;
 }

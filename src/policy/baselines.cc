@@ -29,9 +29,12 @@ Choice RoundRobin::choose(const Arrival&, Pools& pools, Rng&) {
 }
 
 Choice LeastLoaded::choose(const Arrival& arrival, Pools& pools, Rng&) {
-  return own_or_refused(preferred(
-      pools, arrival, [&](ReplicaId r) { return pools.candidate(r); },
-      [&](ReplicaId r) { return pools.total_load(r); }));
+  const Preferred best = preferred(
+      pools, arrival, std::nullopt, [&](ReplicaId r) { return pools.candidate(r); },
+      [&](ReplicaId r) { return pools.total_load(r); });
+  Choice choice = own_or_refused(best.replica);
+  choice.by_size = best.by_size;
+  return choice;
 }
 
 void Dedicated::reconfigured(const Pools& pools) {

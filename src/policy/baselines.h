@@ -19,10 +19,11 @@ class RoundRobin final : public AssignmentPolicy {
 };
 
 // The fewest sessions of all classes together; the earlier in configuration order on a tie. With
-// ReplicaOrder::Nearest the nearest of those within its slack.
+// ReplicaOrder::Nearest the nearest of those within its slack; with SitaE or SitaV the one for its size.
 class LeastLoaded final : public AssignmentPolicy {
  public:
   PolicyKind kind() const noexcept override { return PolicyKind::LeastLoaded; }
+  SizeScope size_scope() const noexcept override { return SizeScope::All; }
   Choice choose(const Arrival&, Pools&, Rng&) override;
 };
 

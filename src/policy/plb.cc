@@ -18,10 +18,11 @@ bool in_own_pool(const Pools& pools, ReplicaId r, ClassId c) {
   return pools.pool(r) == PoolId(c) && pools.candidate(r);
 }
 
-std::optional<ReplicaId> best_of_own(const Pools& pools, const Arrival& arrival, std::int64_t load_limit) {
+Preferred best_of_own(const Pools& pools, const Arrival& arrival, std::int64_t load_limit) {
   const ClassId c = arrival.session_class;
   return preferred(
-      pools, arrival, [&](ReplicaId r) { return in_own_pool(pools, r, c) && pools.load(r, c) < load_limit; },
+      pools, arrival, c,
+      [&](ReplicaId r) { return in_own_pool(pools, r, c) && pools.load(r, c) < load_limit; },
       [&](ReplicaId r) { return ordering_load(pools, r, c); });
 }
 
@@ -126,8 +127,10 @@ Choice Plb::choose(const Arrival& arrival, Pools& pools, Rng&) {
   const ClassId c = arrival.session_class;
   apply_returns(pools);
   const Evidence seen = evidence_of(pools, c);
-  if (const auto own = best_of_own(pools, arrival, pools.params(c).saturation))
-    return {*own, Outcome::Own, seen};
+  const auto refused = [&]() -> Choice { return {ReplicaId(), Outcome::Refused, seen}; };
+  const Preferred own = best_of_own(pools, arrival, pools.params(c).saturation);
+  if (own.waits) return refused();
+  if (own.replica) return {*own.replica, Outcome::Own, seen, own.by_size};
 
   const auto borrow = [&](ReplicaId r, Outcome outcome) -> Choice {
     pools.change_role(r, c, ChangeKind::Borrow);
@@ -137,11 +140,12 @@ Choice Plb::choose(const Arrival& arrival, Pools& pools, Rng&) {
   if (const auto r = lower_donor(pools, c)) return borrow(*r, Outcome::BorrowedLower);
   if (const auto r = higher_donor(pools, c)) return borrow(*r, Outcome::BorrowedHigher);
 
-  if (const auto r = best_of_own(pools, arrival, std::numeric_limits<std::int64_t>::max()))
-    return {*r, Outcome::Fallback, seen};
+  const Preferred crowded = best_of_own(pools, arrival, std::numeric_limits<std::int64_t>::max());
+  if (crowded.waits) return refused();
+  if (crowded.replica) return {*crowded.replica, Outcome::Fallback, seen, crowded.by_size};
   if (!awaits_own(pools, c))
     if (const auto r = least_total_load(pools)) return {*r, Outcome::FallbackAny, seen};
-  return {ReplicaId(), Outcome::Refused, seen};
+  return refused();
 }
 
 }  // namespace sluice::policy

@@ -16,8 +16,9 @@ namespace sluice::policy {
 //     without sessions of its borrower goes back if another live replica of that pool is below tau.
 //     Destination: the first other class below its target, else Mixed.
 //  1. Own pool: the least ordering load among replicas with load_c < theta_c. Where ReplicaOrder::Nearest is
-//     configured, the nearest of those within its slack, here and in step 5: not of the paper. Which pool it
-//     is, and so all borrowing, stays as the loads say.
+//     configured, the nearest of those within its slack, where SitaE or SitaV is, the one for its size, here
+//     and in step 5: not of the paper. Which pool it is, and so all borrowing, stays as the loads say: one
+//     whose replica lacks a slot while another of the pool has one waits.
 //  2. Mixed: fewest sessions of classes above; for every class but the lowest, those without c first and then
 //  fewest
 //     below; for the lowest, fewest of its own.
@@ -33,6 +34,7 @@ namespace sluice::policy {
 class Plb final : public AssignmentPolicy {
  public:
   PolicyKind kind() const noexcept override { return PolicyKind::Plb; }
+  SizeScope size_scope() const noexcept override { return SizeScope::OwnPool; }
   Choice choose(const Arrival&, Pools&, Rng&) override;
 };
 

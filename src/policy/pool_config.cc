@@ -16,6 +16,13 @@ constexpr std::array<std::pair<PolicyKind, std::string_view>, 6> kPolicyNames = 
     {PolicyKind::Proportional, "proportional"},
 }};
 
+constexpr std::array<std::pair<ReplicaOrder, std::string_view>, 4> kOrderNames = {{
+    {ReplicaOrder::LeastLoaded, "least_loaded"},
+    {ReplicaOrder::Nearest, "nearest"},
+    {ReplicaOrder::SitaE, "sita_e"},
+    {ReplicaOrder::SitaV, "sita_v"},
+}};
+
 std::string outside(std::string_view what, std::int64_t value, std::int64_t min) {
   return std::string(what) + ' ' + std::to_string(value) + " is not in " + std::to_string(min) + ".." +
          std::to_string(kParameterMax);
@@ -53,12 +60,14 @@ std::optional<PolicyKind> parse_policy(std::string_view name) noexcept {
 }
 
 std::string_view order_name(ReplicaOrder order) noexcept {
-  return order == ReplicaOrder::Nearest ? "nearest" : "least_loaded";
+  for (const auto& [o, name] : kOrderNames)
+    if (o == order) return name;
+  return "unknown";
 }
 
 std::optional<ReplicaOrder> parse_order(std::string_view name) noexcept {
-  for (const ReplicaOrder order : {ReplicaOrder::LeastLoaded, ReplicaOrder::Nearest})
-    if (order_name(order) == name) return order;
+  for (const auto& [order, n] : kOrderNames)
+    if (n == name) return order;
   return std::nullopt;
 }
 

@@ -58,6 +58,41 @@ void Pools::set_role(ReplicaId r, PoolId to, bool borrowed) {
   at(r).borrowed = borrowed;
 }
 
+// How many of the pool's slots are in use, of one that has no limit whether any is.
+void Pools::add_size(std::optional<ClassId> pool, double seconds) {
+  const std::size_t place = pool ? index(*pool) + 1 : 0;
+  if (sizes_.size() <= place) sizes_.resize(place + 1);
+  double busy = 0, members = 0;
+  for (const ReplicaId r : replica_order_) {
+    if (!takes_sizes(r, pool)) continue;
+    const std::int64_t slots = at(r).slots == kUnlimited ? 1 : at(r).slots;
+    busy += static_cast<double>(std::min(at(r).total, slots)) / static_cast<double>(slots);
+    ++members;
+  }
+  sizes_[place].set_rule(order_ == ReplicaOrder::SitaV ? IntervalRule::LeastSlowdown
+                                                       : IntervalRule::EqualLoad);
+  sizes_[place].add(seconds, members > 0 ? busy / members : 0);
+}
+
+const SizeIntervals* Pools::sizes(std::optional<ClassId> pool) const noexcept {
+  const std::size_t place = pool ? index(*pool) + 1 : 0;
+  return place < sizes_.size() ? &sizes_[place] : nullptr;
+}
+
+std::optional<Pools::SizeHosts> Pools::size_hosts(std::optional<ClassId> pool, SizeStep step) const {
+  const SizeIntervals* const known = sizes(pool);
+  if (step == kNoSizeStep || known == nullptr || !known->known()) return std::nullopt;
+  size_members_.clear();
+  size_weights_.clear();
+  for (const ReplicaId r : replica_order_) {
+    if (!takes_sizes(r, pool)) continue;
+    size_members_.push_back(r);
+    size_weights_.push_back(at(r).weight);
+  }
+  if (size_members_.empty()) return std::nullopt;
+  return SizeHosts{size_members_, size_weights_, known->range(step, size_weights_)};
+}
+
 void Pools::begin_decision(std::span<const ReplicaId> excluded) {
   changes_.clear();
   for (const ReplicaId r : excluded_)

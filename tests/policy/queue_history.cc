@@ -20,6 +20,8 @@ struct Request {
   std::vector<ReplicaId> failed;
   std::optional<std::size_t> gate;
   QueueTime since{};
+  std::optional<double> size;
+  double order = 0;
   QueueEntry entry;
 };
 
@@ -39,6 +41,15 @@ class QueueHistory {
     for (std::size_t i = 0; i < gates_.size(); ++i)
       gates_[i].limit = model_gates_[i].limit = 2 + static_cast<std::int64_t>(i);
     settle_settings();
+    // Until a review is just over: those who wait see a later one only with the next change.
+    if (is_by_size(kind_.order))
+      for (int i = 0; i < 768; ++i) {
+        const double size = random_size();
+        for (const ClassId c : real_.pools().classes()) {
+          real_.arrived({c, "", size});
+          model_.arrived({c, "", size});
+        }
+      }
   }
   ~QueueHistory() {
     for (const auto& request : waiting_)
@@ -62,6 +73,7 @@ class QueueHistory {
     PoolConfig made = random_config(kind_.class_count, kind_.replica_count, rng_);
     made.policy = kind_.policy;
     made.seed = 7;
+    made.order = kind_.order;
     for (ReplicaConfig& replica : made.replicas)
       replica.max_active = chance(10) ? 0 : 1 + static_cast<std::int64_t>(rng_.below(3));
     return made;
@@ -69,8 +81,12 @@ class QueueHistory {
 
   void settle_settings() {
     settings_.ageing = chance(20) ? 0ms : std::chrono::milliseconds(rng_.below(600));
+    settings_.discipline = kind_.discipline;
     queue_.set_settings(settings_);
   }
+
+  // Of 1 ms to 1 s.
+  double random_size() { return 0.001 * static_cast<double>(std::uint64_t{1} << rng_.below(11)); }
 
   void one_step() {
     if (kind_.reloads && chance(3)) return reload();
@@ -89,10 +105,17 @@ class QueueHistory {
       request->failed.push_back(real_.pools().replicas()[rng_.below(real_.pools().replicas().size())]);
     if (kind_.gates && chance(70)) request->gate = rng_.below(gates_.size());
     request->since = now_;
+    if (kind_.sizes && chance(80)) request->size = random_size();
+    if (request->size) {
+      known_sizes_ = std::min(known_sizes_ + 1, 1000.0);
+      mean_size_ += (*request->size - mean_size_) / known_sizes_;
+    }
+    request->order = request->size.value_or(mean_size_);
+    model_.arrived({request->session_class, "", request->size});
     event_ = "ask " + std::to_string(request->id);
 
     Decision decision;
-    const Arrival arrival{request->session_class, "", std::nullopt};
+    const Arrival arrival{request->session_class, "", request->size};
     const auto answer = queue_.ask(request->entry, arrival, gates_of(*request, gates_), request->failed, now_,
                                    AdmissionQueue::Wait::Yes, decision);
     std::vector<Grant> got;
@@ -158,7 +181,7 @@ class QueueHistory {
         if (request.gate && !model_gates_[*request.gate].open()) continue;
         const ReplicaSet failed = any_live_beside(request.failed) ? ReplicaSet(request.failed) : ReplicaSet();
         if (!any_live_beside({})) continue;
-        const Decision decision = model_.admit({request.session_class, "", std::nullopt}, failed);
+        const Decision decision = model_.place({request.session_class, "", request.size}, failed);
         if (decision.outcome == Outcome::Refused) continue;
         if (request.gate) ++model_gates_[*request.gate].active;
         grants.push_back({request.id,
@@ -183,6 +206,8 @@ class QueueHistory {
     };
     if (aged(a) != aged(b)) return aged(a);
     if (!aged(a) && rank(a) != rank(b)) return rank(a) < rank(b);
+    if (!aged(a) && settings_.discipline == QueueDiscipline::ShortestFirst && a.order != b.order)
+      return a.order < b.order;
     return a.id < b.id;
   }
 
@@ -243,6 +268,11 @@ class QueueHistory {
     real_.reconfigure(next);
     model_.reconfigure(next);
     settle_settings();
+    queue_.regroup([&](const QueueEntry& entry) {
+      const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                      [&](const auto& request) { return &request->entry == &entry; });
+      return gates_of(**found, gates_);
+    });
     serve({});
   }
 
@@ -286,6 +316,7 @@ class QueueHistory {
   std::vector<Open> open_;
   QueueTime now_{1s};
   int ids_ = 0;
+  double mean_size_ = 0, known_sizes_ = 0;
   bool filling_ = true;
   std::string event_;
   std::string fault_;

@@ -15,6 +15,9 @@ struct QueueHistoryKind {
   bool exclusions = false;  // requests that failed to connect to a replica
   bool gates = false;       // two databases with limits of their own
   bool reloads = false;     // limits, thresholds and the order of classes change
+  bool sizes = false;       // of requests, mostly known
+  QueueDiscipline discipline = QueueDiscipline::Fcfs;
+  ReplicaOrder order = ReplicaOrder::LeastLoaded;
   int steps = 300;
 };
 

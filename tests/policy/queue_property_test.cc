@@ -49,13 +49,43 @@ TEST(QueueHistories, AgreeAcrossReloads) {
     play_all({.policy = policy, .class_count = 3, .failures = true, .gates = true, .reloads = true}, 60);
 }
 
+TEST(QueueHistories, AgreeWhereTheShortestIsFirst) {
+  for (const PolicyKind policy : kPolicies)
+    play_all({.policy = policy,
+              .class_count = 3,
+              .failures = true,
+              .gates = true,
+              .reloads = true,
+              .sizes = true,
+              .discipline = QueueDiscipline::ShortestFirst},
+             60);
+}
+
+TEST(QueueHistories, AgreeWhereReplicasTakeIntervalsOfSizes) {
+  for (const PolicyKind policy : {PolicyKind::Plb, PolicyKind::LeastLoaded})
+    for (const ReplicaOrder order : {ReplicaOrder::SitaE, ReplicaOrder::SitaV})
+      for (const QueueDiscipline discipline : {QueueDiscipline::Fcfs, QueueDiscipline::ShortestFirst})
+        play_all({.policy = policy,
+                  .replica_count = 5,
+                  .failures = true,
+                  .exclusions = true,
+                  .gates = true,
+                  .reloads = true,
+                  .sizes = true,
+                  .discipline = discipline,
+                  .order = order},
+                 40);
+}
+
 // The bound of admission_queue.h: where every waiter can use every slot, an aged one sees at most as many
 // grants to others as there were waiters when it came, whatever arrives behind it; and none of them to a
 // later one.
 class AgeingHistory {
  public:
-  explicit AgeingHistory(std::uint64_t seed) : rng_(seed), assignment_(config()), queue_(assignment_) {
+  AgeingHistory(std::uint64_t seed, QueueDiscipline discipline)
+      : rng_(seed), assignment_(config()), queue_(assignment_) {
     QueueSettings settings;
+    settings.discipline = discipline;
     settings.ageing = kAgeing;
     queue_.set_settings(settings);
   }
@@ -102,8 +132,8 @@ class AgeingHistory {
     waiter->ahead = waiting_.size();
     Decision decision;
     QueueEntry& entry = *waiter->entry;
-    const auto answer =
-        queue_.ask(entry, {ClassId(c), "", std::nullopt}, {}, {}, now_, AdmissionQueue::Wait::Yes, decision);
+    const auto answer = queue_.ask(entry, {ClassId(c), "", 0.001 * static_cast<double>(1 + rng_.below(1000))},
+                                   {}, {}, now_, AdmissionQueue::Wait::Yes, decision);
     if (answer == AdmissionQueue::Answer::Granted) {
       EXPECT_TRUE(waiting_.empty()) << "a newcomer overtook";
       open_.push_back(decision);
@@ -141,12 +171,13 @@ class AgeingHistory {
 };
 
 TEST(QueueAgeing, BoundsTheWaitOfEveryClass) {
-  for (const std::uint64_t seed : seeds(100)) {
-    AgeingHistory history(seed);
-    history.play(600);
-    EXPECT_GT(history.aged_grants(), 0U) << "SLUICE_SEED=" << seed;
-    if (::testing::Test::HasFailure()) FAIL() << "SLUICE_SEED=" << seed;
-  }
+  for (const QueueDiscipline discipline : {QueueDiscipline::Fcfs, QueueDiscipline::ShortestFirst})
+    for (const std::uint64_t seed : seeds(100)) {
+      AgeingHistory history(seed, discipline);
+      history.play(600);
+      EXPECT_GT(history.aged_grants(), 0U) << "SLUICE_SEED=" << seed;
+      if (::testing::Test::HasFailure()) FAIL() << "SLUICE_SEED=" << seed;
+    }
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -38,10 +39,12 @@ class Queue {
       if (entry->queued()) queue.withdraw(*entry);
   }
 
-  Answer ask(ClassId c, ReplicaSet failed = {}, Gates gates = {}, Wait wait = Wait::Yes) {
+  Answer ask(ClassId c, ReplicaSet failed = {}, Gates gates = {}, Wait wait = Wait::Yes,
+             std::optional<double> size = {}) {
     entries.push_back(std::make_unique<QueueEntry>());
-    return queue.ask(*entries.back(), {c, "", std::nullopt}, gates, failed, now, wait, decision);
+    return queue.ask(*entries.back(), {c, "", size}, gates, failed, now, wait, decision);
   }
+  Answer ask_of_size(ClassId c, std::optional<double> size) { return ask(c, {}, {}, Wait::Yes, size); }
   // The place in `entries` of the one that is served next, -1 if nobody can be.
   int next() {
     const QueueEntry* const entry = queue.next(now, decision);
@@ -147,6 +150,99 @@ TEST(AdmissionQueue, ServesTheAgedFirst) {
   EXPECT_EQ(q.ask(kPremium), Answer::Queued);
   q.now += 1ms;
   q.close("f", kFreemium);
+  EXPECT_EQ(q.next(), 2);
+}
+
+QueueSettings shortest_first() {
+  QueueSettings settings;
+  settings.discipline = QueueDiscipline::ShortestFirst;
+  return settings;
+}
+
+TEST(AdmissionQueue, ServesTheShortestOfAClassFirst) {
+  Queue q(two_of_one(PolicyKind::LeastLoaded));
+  q.queue.set_settings(shortest_first());
+  q.ask(kFreemium);
+  q.ask(kFreemium);
+  for (const double size : {0.3, 0.1, 0.2, 0.1})
+    EXPECT_EQ(q.ask_of_size(kFreemium, size), Answer::Queued);
+  EXPECT_EQ(q.ask_of_size(kPremium, 5), Answer::Queued);
+  std::vector<int> order;
+  for (int i = 0; i < 5; ++i) {
+    q.close("p", i == 1 ? kPremium : kFreemium);
+    order.push_back(q.next());
+  }
+  EXPECT_EQ(order, (std::vector<int>{6, 3, 5, 4, 2})) << "classes first, then sizes, then arrival";
+}
+
+TEST(AdmissionQueue, TakesAnUnknownSizeForTheMean) {
+  Queue q(two_of_one(PolicyKind::LeastLoaded));
+  q.queue.set_settings(shortest_first());
+  q.ask_of_size(kPremium, 0.2);
+  q.ask_of_size(kPremium, 0.4);
+  for (const std::optional<double> size :
+       {std::optional(0.31), std::optional<double>(), std::optional(0.29), std::optional(-1.0)})
+    EXPECT_EQ(q.ask_of_size(kPremium, size), Answer::Queued);
+  std::vector<int> order;
+  for (int i = 0; i < 4; ++i) {
+    q.close("p", kPremium);
+    order.push_back(q.next());
+  }
+  EXPECT_EQ(order, (std::vector<int>{4, 5, 3, 2})) << "the means are 0.3033 and 0.3 by then";
+}
+
+TEST(AdmissionQueue, ServesTheAgedBeforeTheShortest) {
+  Queue q(two_of_one(PolicyKind::LeastLoaded));
+  QueueSettings settings = shortest_first();
+  settings.ageing = 10s;
+  q.queue.set_settings(settings);
+  q.ask(kFreemium);
+  q.ask(kFreemium);
+  q.ask_of_size(kFreemium, 100);
+  q.now += 10s;
+  q.ask_of_size(kFreemium, 1);
+  q.ask_of_size(kFreemium, 0.5);
+  q.close("p", kFreemium);
+  EXPECT_EQ(q.next(), 2);
+  q.close("p", kFreemium);
+  EXPECT_EQ(q.next(), 4);
+}
+
+TEST(AdmissionQueue, MayChangeItsDisciplineWhileTheyWait) {
+  Queue q(two_of_one(PolicyKind::LeastLoaded));
+  q.ask(kPremium);
+  q.ask(kPremium);
+  for (const double size : {3.0, 2.0, 1.0})
+    q.ask_of_size(kPremium, size);
+  q.queue.set_settings(shortest_first());
+  q.close("p", kPremium);
+  EXPECT_EQ(q.next(), 4);
+  q.queue.set_settings({});
+  q.close("p", kPremium);
+  EXPECT_EQ(q.next(), 2);
+  q.queue.set_settings(shortest_first());
+  q.queue.withdraw(*q.entries[3]);
+  EXPECT_EQ(q.queue.waiting(), 0U);
+}
+
+TEST(AdmissionQueue, PutsThoseWhoWaitBehindTheGatesOfAReload) {
+  Queue q(two_of_one(PolicyKind::LeastLoaded));
+  q.ask(kPremium);
+  q.ask(kPremium);
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(q.ask(kPremium), Answer::Queued);
+  Gate gate;
+  gate.closed = true;
+  q.queue.regroup(
+      [&](const QueueEntry& entry) { return entry.place().number % 2 == 0 ? Gates{} : Gates{&gate}; });
+  EXPECT_EQ(q.queue.waiting(), 4U);
+  std::vector<int> order;
+  for (int i = 0; i < 3; ++i) {
+    q.close("p", kPremium);
+    order.push_back(q.next());
+  }
+  EXPECT_EQ(order, (std::vector<int>{3, 5, -1}));
+  gate.closed = false;
   EXPECT_EQ(q.next(), 2);
 }
 

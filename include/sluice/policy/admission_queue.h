@@ -30,7 +30,8 @@ struct Gate {
 inline constexpr std::size_t kGateCount = 5;
 using Gates = std::array<Gate*, kGateCount>;  // null: not limited
 
-// Waiters that get the same answers: of one class, behind the same gates, having failed on the same replicas.
+// Waiters that get the same answers: of one class, behind the same gates, having failed on the same replicas,
+// and where sizes decide, of one size.
 struct QueueLine;
 
 // Where a request stands among the others, from when it first asked.
@@ -58,16 +59,23 @@ class QueueEntry {
 
  private:
   friend class AdmissionQueue;
+  friend class WaiterHeap;
   QueueLine* line_ = nullptr;
   QueueEntry* before_ = nullptr;
   QueueEntry* behind_ = nullptr;
+  std::size_t heap_place_ = 0;  // in its line's heap
+  double order_ = 0;            // its size, for ShortestFirst
   Arrival arrival_;
   QueuePlace place_;
   bool kept_ = false;  // place_ holds for the next time that it asks
 };
 
 // In which order waiters of one class are served.
-enum class QueueDiscipline { Fcfs };
+enum class QueueDiscipline {
+  Fcfs,           // by arrival
+  ShortestFirst,  // the smallest expected size, by arrival among equals; one whose size is not known counts
+                  // as of the mean size of those that came lately
+};
 std::string_view discipline_name(QueueDiscipline) noexcept;
 
 struct QueueSettings {
@@ -82,8 +90,7 @@ struct QueueSettings {
 // the policy has a replica with a slot for goes. Only then do roles change.
 //
 // Order:   the aged first, by arrival, whatever their class; then by class, the highest first; within a class
-// by
-//          arrival. A waiter for which there is no slot is passed over and keeps its place.
+//          as the discipline says. A waiter for which there is no slot is passed over and keeps its place.
 // No overtaking: after whatever may free a slot or change a role (a grant, too) the caller calls next() until
 // it
 //          gives nullptr. So in between no waiter can go, and a newcomer that can takes nothing that a waiter
@@ -93,10 +100,10 @@ struct QueueSettings {
 //          arrived before it. So it gets one after at most as many such slots as there were waiters when it
 //          came (waiting_max - 1 where that is set), however many of a higher class arrive behind it.
 // Cost:    ask() and next() O(lines + replicas x classes) per policy decision, of which a granted slot costs
-// one
-//          and, while slots are left, one more per class that waits in vain. Lines: one per class that waits,
-//          times the distinct gates and failures of its waiters. Allocates when there are more lines than
-//          ever before.
+//          one and, while slots are left, one more per class (and interval of sizes) that waits in vain.
+//          Lines: one per class that waits, times the distinct gates, failures and, where sizes decide, size
+//          steps of its waiters. ShortestFirst: O(log waiters) more for each. Allocates when there are more
+//          lines, or longer ones, than ever before.
 // Thread:  none of its own; the caller serialises all calls, those to the Assignment too.
 class AdmissionQueue {
  public:
@@ -128,8 +135,12 @@ class AdmissionQueue {
   QueueEntry* next(QueueTime now, Decision&);
   // Takes a waiter out that waits no longer.
   void withdraw(QueueEntry&);
+  // After a reload of gates or policy: those who wait get the gates that hold for them now, and keep their
+  // places. O(waiters x lines).
+  using GatesOf = std::function<Gates(const QueueEntry&)>;
+  void regroup(const GatesOf& gates_of);
 
-  void set_settings(const QueueSettings& settings) noexcept { settings_ = settings; }
+  void set_settings(const QueueSettings& settings);
 
   std::size_t waiting() const noexcept { return waiting_; }
   std::size_t waiting(ClassId) const noexcept;
@@ -140,17 +151,22 @@ class AdmissionQueue {
   // Beyond so many sets of failures at a time, failures are forgotten when their waiter is queued.
   static constexpr std::size_t kFailureLinesMax = 16;
 
-  QueueLine* find_line(ClassId, const Gates&, ReplicaSet failed) const noexcept;
-  QueueLine& open_line(ClassId, const Gates&, ReplicaSet failed);
+  QueueLine* find_line(ClassId, const Gates&, ReplicaSet failed, SizeStep) const noexcept;
+  QueueLine& open_line(ClassId, const Gates&, ReplicaSet failed, SizeStep);
+  SizeStep step_of(const Arrival&) const noexcept;
+  double order_of(const Arrival&) noexcept;
   void insert(QueueLine&, QueueEntry&);
   void unlink(QueueEntry&);
   QueueLine* first_untried(QueueTime now) const noexcept;
+  bool aged(const QueueLine&, QueueTime now) const noexcept;
+  QueueEntry& first(const QueueLine&, QueueTime now) const noexcept;
   bool before(const QueueLine&, const QueueLine&, QueueTime now) const noexcept;
+  void tried_in_vain(const QueueLine&);
   bool any_slot() const noexcept;
   bool any_live(ReplicaSet besides) const noexcept;
   std::size_t rank(ClassId) const noexcept;
   Decision decide(Arrival, ReplicaSet failed);
-  bool try_head(QueueLine&, Decision&);
+  bool try_first(QueueLine&, QueueEntry&, Decision&);
 
   Assignment& assignment_;
   RoundTripsOf round_trips_;
@@ -160,6 +176,8 @@ class AdmissionQueue {
   std::size_t waiting_ = 0;
   std::uint64_t arrivals_ = 0;
   std::uint64_t round_ = 0;
+  double mean_size_ = 0;  // of those with a known one, the last thousand weighing most
+  double sizes_seen_ = 0;
 };
 
 }  // namespace sluice::policy

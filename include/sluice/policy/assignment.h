@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sluice/policy/assignment_policy.h"
+#include "sluice/policy/size_intervals.h"
 
 namespace sluice::policy {
 
@@ -46,6 +47,20 @@ struct Snapshot {
   std::uint64_t returns = 0;
 };
 
+// Which replica takes which sizes.
+struct SizeIntervalSnapshot {
+  ReplicaId replica;
+  SizeIntervals::Interval interval;
+};
+// Of a class's own pool, or of all replicas.
+struct SizePoolSnapshot {
+  std::optional<ClassId> pool;
+  bool known = false;
+  std::uint64_t sizes = 0;                      // that have arrived
+  double utilization = 0;                       // as arrivals found it
+  std::vector<SizeIntervalSnapshot> intervals;  // the smallest first; none while too little is known
+};
+
 // Pools, policy and rng in one: what the router holds under its mutex and `sluice decide` drives from a file.
 //
 // Shape:  every admission and what it changes is one step. A session counts from its admission on; if its
@@ -66,6 +81,10 @@ class Assignment {
   // (of a class's own pool: always, for the class does not spill to all replicas as long as it has live
   // ones), the decision says that it waits, and no role has changed.
   Decision admit(const Arrival&, ReplicaSet excluded = {});
+  // The two halves of admit(), for who may have to ask for the same arrival again: what its size tells, once,
+  // and the decision.
+  void arrived(const Arrival&);
+  Decision place(const Arrival&, ReplicaSet excluded = {});
   // The end of a session that admit() counted: replica and counted_in of its decision.
   void close(ReplicaId, ClassId counted_in);
 
@@ -87,12 +106,22 @@ class Assignment {
     return pools_.find_replica(name);
   }
   std::optional<ClassId> find_class(std::string_view name) const noexcept { return pools_.find_class(name); }
+  // Whether sizes decide which replica of a pool a session gets, once they are known.
+  bool by_size() const noexcept {
+    return is_by_size(pools_.order()) && policy_->size_scope() != SizeScope::None;
+  }
+  // The replicas that take an arrival's size at this moment, as places among the pool's: arrivals of a class
+  // for which it is the same get the same answers. Nothing where its size does not count. O(replicas).
+  std::optional<SizeIntervals::Range> size_range(const Arrival&) const;
+  std::vector<SizePoolSnapshot> size_pools() const;
   Snapshot snapshot() const;
   // Open sessions of a class on all replicas, removed ones too: for limits per class. O(replicas).
   std::int64_t session_count(ClassId) const noexcept;
 
  private:
   void count(const Decision&);
+  ClassId counted_class(ClassId) const noexcept;
+  std::optional<ClassId> size_pool(ClassId) const noexcept;
 
   Pools pools_;
   std::unique_ptr<AssignmentPolicy> policy_;

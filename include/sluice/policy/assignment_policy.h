@@ -14,6 +14,14 @@ struct Choice {
   ReplicaId replica;
   Outcome outcome = Outcome::Refused;
   Evidence evidence;
+  bool by_size = false;
+};
+
+// Among which replicas a policy divides sizes, where ReplicaOrder says so.
+enum class SizeScope {
+  None,  // it does not
+  OwnPool,
+  All,
 };
 
 // A rule that gives each arriving session a replica. Deterministic but for the rng; changes roles, never
@@ -23,6 +31,7 @@ class AssignmentPolicy {
  public:
   virtual ~AssignmentPolicy() = default;
   virtual PolicyKind kind() const noexcept = 0;
+  virtual SizeScope size_scope() const noexcept { return SizeScope::None; }
   virtual Choice choose(const Arrival&, Pools&, Rng&) = 0;
   // Called once before the first choice and after each reload that keeps this policy.
   virtual void reconfigured(const Pools&) {}

@@ -57,6 +57,8 @@ struct Decision {
   Evidence evidence;
   // Refused, but only for want of a slot: nothing has changed, and it may be asked again when one is free.
   bool waits = false;
+  // The replica's interval of sizes decided, not its load.
+  bool by_size = false;
   // Returns first, then the borrow, in the order made. Lives in the Assignment until its next call: copy it
   // under the same lock. Mostly empty.
   std::span<const RoleChange> changes;

@@ -40,8 +40,13 @@ std::optional<PolicyKind> parse_policy(std::string_view name) noexcept;
 enum class ReplicaOrder {
   LeastLoaded,  // the least load
   Nearest,      // the shortest round trip from the session's host, among those near the least load
+  SitaE,        // the one whose interval of sizes the session's falls into: intervals of equal work
+  SitaV,        // the same, intervals for the least mean slowdown
 };
-std::string_view order_name(ReplicaOrder) noexcept;  // "least_loaded", "nearest"
+inline bool is_by_size(ReplicaOrder order) noexcept {
+  return order == ReplicaOrder::SitaE || order == ReplicaOrder::SitaV;
+}
+std::string_view order_name(ReplicaOrder) noexcept;  // "least_loaded", "nearest", "sita_e", "sita_v"
 std::optional<ReplicaOrder> parse_order(std::string_view name) noexcept;
 
 struct PoolConfig {

@@ -12,6 +12,7 @@
 #include "sluice/policy/decision.h"
 #include "sluice/policy/ids.h"
 #include "sluice/policy/pool_config.h"
+#include "sluice/policy/size_intervals.h"
 
 #include "base/assert.h"
 
@@ -94,6 +95,20 @@ class Pools {
   void set_up(ReplicaId r, bool up) { at(r).up = up; }
   void set_draining(ReplicaId r, bool draining) { at(r).draining = draining; }
 
+  // Sizes that arrive for a class's pool, or for all replicas; ReplicaOrder SitaE and SitaV alone. `pool`:
+  // the class, or none. O(replicas).
+  void add_size(std::optional<ClassId> pool, double seconds);
+  // Nullptr before the first.
+  const SizeIntervals* sizes(std::optional<ClassId> pool) const noexcept;
+  // Live replicas that take a pool's sizes, in order, and those among them that take the step's; nothing
+  // while too little is known. The view holds until the next call. O(replicas).
+  struct SizeHosts {
+    std::span<const ReplicaId> members;
+    std::span<const std::int64_t> weights;
+    SizeIntervals::Range range;
+  };
+  std::optional<SizeHosts> size_hosts(std::optional<ClassId> pool, SizeStep step) const;
+
   // For one decision: forgets the last one's changes and exclusions. Unknown or retired ids are passed over.
   void begin_decision(std::span<const ReplicaId> excluded);
   // Changes a role and notes it: a borrowed replica is marked so, a returned one is native.
@@ -130,6 +145,9 @@ class Pools {
   Replica& at(ReplicaId r) noexcept { return replicas_[at_index(r)]; }
   void reconfigure_classes(const std::vector<ClassParams>&);
   ReplicaId append_replica(const std::string& name);
+  bool takes_sizes(ReplicaId r, std::optional<ClassId> pool) const noexcept {
+    return pool ? member(r, PoolId(*pool)) : live(r);
+  }
 
   ReplicaOrder order_ = ReplicaOrder::LeastLoaded;
   std::int64_t nearest_slack_ = 0;
@@ -143,7 +161,10 @@ class Pools {
   std::vector<ClassId> class_order_;
   std::vector<RoleChange>
       changes_;  // of the decision in progress; at most one return per replica, and one borrow
-  std::vector<ReplicaId> excluded_;  // whose flag begin_decision() must clear
+  std::vector<SizeIntervals> sizes_;             // of all replicas, then by ClassId; as far as there were any
+  mutable std::vector<ReplicaId> size_members_;  // of size_hosts()
+  mutable std::vector<std::int64_t> size_weights_;  //
+  std::vector<ReplicaId> excluded_;                 // whose flag begin_decision() must clear
 };
 
 }  // namespace sluice::policy
