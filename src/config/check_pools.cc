@@ -122,8 +122,10 @@ void check_rules(const Config& config, Reporter& reporter) {
 }
 
 bool slots_limited(const Config& config) {
-  return config.options.max_active > 0 || std::all_of(config.replicas.begin(), config.replicas.end(),
-                                                      [](const Server& s) { return s.max_active > 0; });
+  if (config.options.max_active > 0) return true;
+  const auto limited = [](const Server& s) { return s.max_active > 0; };
+  if (has_primary(config) && !(config.primary && limited(*config.primary))) return false;
+  return std::all_of(config.replicas.begin(), config.replicas.end(), limited);
 }
 
 void check_budgets(const Config& config, Reporter& reporter) {

@@ -29,11 +29,11 @@ bool reached(std::size_t count, std::size_t limit) {
 
 // The primary as a table of its own: one replica, for all classes alike. Class ids are the same in both
 // tables, since both see the same configurations.
-policy::PoolConfig primary_pool(const policy::PoolConfig& pools, std::size_t max_active) {
+policy::PoolConfig primary_pool(const policy::PoolConfig& pools, std::optional<std::size_t> max_active) {
   policy::PoolConfig primary;
   primary.policy = policy::PolicyKind::LeastLoaded;
   primary.classes = pools.classes;
-  primary.replicas = {{"primary", std::nullopt, 1, static_cast<std::int64_t>(max_active)}};
+  primary.replicas = {{"primary", std::nullopt, 1, static_cast<std::int64_t>(max_active.value_or(0))}};
   return primary;
 }
 
@@ -116,6 +116,12 @@ void Admission::set_limits(AdmissionLimits limits) {
   for (const Scope scope : kScopes)
     for (auto& [name, usage] : by(scope))
       usage.servers.limit = static_cast<std::int64_t>(slot_limit(scope, name));
+  // Which gates part those who wait depends on the limits.
+  const auto gates = [](const policy::QueueEntry& entry) {
+    return gates_of(*static_cast<const Waiter&>(entry).tag_);
+  };
+  replicas_.queue.regroup(gates);
+  primary_.queue.regroup(gates);
   budgets_.reconfigure(limits_.budgets, limits_.budget_window);
 }
 
@@ -254,10 +260,11 @@ void Admission::record(const SessionTag& tag, const policy::Decision& decision) 
   record.changes.assign(decision.changes.begin(), decision.changes.end());
 }
 
-// Slots that budgets are shares of; 0 when a replica that takes sessions has no limit.
+// Slots that budgets are shares of; 0 when a server that takes sessions has no limit.
 std::int64_t Admission::slots() const {
   const policy::Pools& pools = replicas_.assignment.pools();
-  std::int64_t sum = static_cast<std::int64_t>(limits_.primary_active);
+  if (limits_.primary_active == 0U) return 0;
+  std::int64_t sum = static_cast<std::int64_t>(limits_.primary_active.value_or(0));
   for (const policy::ReplicaId r : pools.replicas()) {
     if (!pools.live(r)) continue;
     if (pools.max_active(r) == 0) return 0;
@@ -267,12 +274,16 @@ std::int64_t Admission::slots() const {
 }
 
 Admission::Answer Admission::ask(const SessionTag& tag, Waiter& waiter, policy::ReplicaSet failed,
-                                 Servers servers, std::optional<policy::QueuePlace> place) {
+                                 Servers servers, std::optional<policy::QueuePlace> place,
+                                 std::span<const Granted> finished) {
   using Queue = policy::AdmissionQueue;
   Grants grants;
   std::optional<Answer> answer;
   {
     const std::lock_guard lock(mutex_);
+    for (const Granted& slot : finished)
+      take_back(slot);
+    if (!finished.empty()) serve(grants);
     Queue& queue = table(servers).queue;
     const std::chrono::nanoseconds now = now_();
     const bool beyond = tag.budget && budgets_.beyond(*tag.budget, slots(), now);
@@ -376,11 +387,16 @@ void Admission::change(Change apply) {
   deliver(grants);
 }
 
-void Admission::close(const Granted& granted) {
+void Admission::take_back(const Granted& granted) {
+  table(granted.servers).assignment.close(granted.replica, granted.counted_in);
+  count_slot(granted.usages, -1);
+  if (granted.budget) budgets_.change_active(*granted.budget, -1, now_());
+}
+
+void Admission::close(std::span<const Granted> all) {
   change([&] {
-    table(granted.servers).assignment.close(granted.replica, granted.counted_in);
-    count_slot(granted.usages, -1);
-    if (granted.budget) budgets_.change_active(*granted.budget, -1, now_());
+    for (const Granted& slot : all)
+      take_back(slot);
   });
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -110,7 +111,8 @@ class Waiter : private policy::QueueEntry {
 };
 
 // The only state that all sessions share: pools, loads, queue and limits, under one short mutex that is taken
-// when a session begins and ends, and when it, or each of its transactions, gets a slot and gives it back.
+// when a session begins and ends, and when it, or each of its transactions, gets a slot and gives it back:
+// where nobody can wait for the slot, the next request of the thread does both (SlotRequests).
 // Any thread.
 class Admission {
  public:
@@ -141,8 +143,10 @@ class Admission {
   // Asks for a slot at a server that is not in `failed`, where this request has found no connection; `place`
   // is that of a slot which it had before and could not use. When Queued, the waiter is called later; the tag
   // must live as long as it waits. A newcomer never gets what somebody who waits could have had.
+  // `finished`: slots to close() first, under the same lock.
   Answer ask(const SessionTag& tag, Waiter& waiter, policy::ReplicaSet failed = {},
-             Servers servers = Servers::Replicas, std::optional<policy::QueuePlace> place = {});
+             Servers servers = Servers::Replicas, std::optional<policy::QueuePlace> place = {},
+             std::span<const Granted> finished = {});
   // The limit that a waiter waits for: an option's name, "max_active" where none but the servers' is reached,
   // "" while its database is paused.
   std::string waits_for(const Waiter& waiter) const;
@@ -151,7 +155,8 @@ class Admission {
   bool withdraw(Waiter& waiter);
   // Gives a slot back; the first waiter that can use it has it when this returns. May come
   // after leave() of its session: then the slot is still in use, for cleaning the server.
-  void close(const Granted& granted);
+  void close(const Granted& granted) { close(std::span(&granted, 1)); }
+  void close(std::span<const Granted> all);
 
   // Those of paused databases keep their places and get nothing. Held until it is called again, and asked
   // about databases that come later, under the lock.
@@ -209,6 +214,7 @@ class Admission {
   std::size_t slot_limit(Scope scope, std::string_view name) const;
   void drop_if_unused(Scope scope, Usage* usage);
   void count_slot(const Usages& usages, int step);
+  void take_back(const Granted& granted);
   std::int64_t slots() const;
   Granted slot(const SessionTag& tag, std::optional<policy::BudgetId> budget, Servers servers,
                const policy::Decision& decision);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +33,8 @@ struct AdmissionLimits {
   OfDatabase servers_per_database;   // max_db_connections: of the entry, else the general one
   ByName servers_of_host;            // by the origin host's name
   ByName servers_of_class;           // by the class's name
-  std::size_t primary_active = 0;    // max_active of the primary
+  // max_active of the primary, 0 being no limit; none: there is no primary.
+  std::optional<std::size_t> primary_active{};
 
   // Requests that wait.
   std::size_t waiting = 0;            // max_waiting

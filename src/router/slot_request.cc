@@ -20,13 +20,36 @@ void SlotRequest::granted(Granted slot) noexcept {
   });
 }
 
+SlotRequests::~SlotRequests() {
+  close_finished();
+}
+
+void SlotRequests::close_finished() {
+  if (finished_.empty()) return;
+  admission_.close(finished_);
+  finished_.clear();
+}
+
+// Deferred for a moment only: to other threads the slot looks taken until then.
+void SlotRequests::close(Granted slot) {
+  if (slot.limited) return admission_.close(slot);
+  finished_.push_back(std::move(slot));
+  if (finished_.size() >= kFinishedMax) return close_finished();
+  if (std::exchange(closing_, true)) return;
+  asio::post(executor_, [this] {
+    closing_ = false;
+    close_finished();
+  });
+}
+
 Admission::Answer SlotRequests::ask(const SessionTag& tag, policy::ReplicaSet failed, Servers servers,
                                     std::optional<policy::QueuePlace> place, SlotRequest::Owner& owner,
                                     SlotRequest*& waiting) {
   if (kept_.empty()) kept_.push_back(std::make_unique<SlotRequest>(executor_, admission_));
   std::unique_ptr<SlotRequest> request = std::move(kept_.back());
   kept_.pop_back();
-  Admission::Answer answer = admission_.ask(tag, *request, failed, servers, place);
+  Admission::Answer answer = admission_.ask(tag, *request, failed, servers, place, finished_);
+  finished_.clear();
   if (std::holds_alternative<Admission::Queued>(answer)) {
     // Another thread may have granted it by now: what brings the slot runs on this thread, later.
     request->owner_ = &owner;

@@ -45,6 +45,7 @@ class SlotRequests {
       : executor_(std::move(executor)), admission_(admission) {}
   SlotRequests(const SlotRequests&) = delete;
   SlotRequests& operator=(const SlotRequests&) = delete;
+  ~SlotRequests();
 
   // Admission::ask(); when that says Queued, `waiting` is the request, and `owner` hears of its slot unless
   // it gives up before. The tag must live as long as it waits.
@@ -53,16 +54,23 @@ class SlotRequests {
                         SlotRequest*& waiting);
   // The owner waits no more.
   void give_up(SlotRequest& request);
+  // Gives a slot back: at once where others may wait for it, else with the thread's next request, and at the
+  // latest when its event loop has done what it has in hand. So a transaction takes the policy's lock once.
+  void close(Granted slot);
 
  private:
   friend class SlotRequest;
   static constexpr std::size_t kKeptMax = 64;
+  static constexpr std::size_t kFinishedMax = 64;
 
+  void close_finished();
   void keep(std::unique_ptr<SlotRequest> request);
 
   asio::any_io_executor executor_;
   Admission& admission_;
   std::vector<std::unique_ptr<SlotRequest>> kept_;
+  std::vector<Granted> finished_;  // not given back yet
+  bool closing_ = false;           // close_finished() has been posted
 };
 
 }  // namespace sluice::router

@@ -210,8 +210,7 @@ void TransactionSession::begin(PooledServer& server, Clock::time_point now) {
 
 void TransactionSession::end_slot() {
   if (!slot_) return;
-  worker_.shared().admission.close(*slot_);
-  slot_.reset();
+  worker_.slot_requests().close(*std::exchange(slot_, std::nullopt));
 }
 
 void TransactionSession::server_ready(PooledServer& server) {

@@ -83,6 +83,9 @@ TEST_F(Check, JudgesBudgets) {
                           "budgets[1]", "is never reached"));
   const std::string good = "budgets: [{name: a, route: /feed, active_share: 0.5, mode: enforce}]\n";
   EXPECT_TRUE(has_warning(with(good), "budgets", "set max_active"));
+  const std::string replicas = "replicas: [{host: a, max_active: 2}, {host: b, max_active: 2}]\n";
+  EXPECT_FALSE(has_warning(loading_.load("auth_file: verifiers\n" + replicas + good), "budgets", "set max_active"));
+  EXPECT_TRUE(has_warning(loading_.load("auth_file: verifiers\n" + replicas + "primary: p:5432\n" + good), "budgets", "set max_active"));
   const LoadOutcome outcome = with(slots + good);
   ASSERT_TRUE(outcome.config);
   EXPECT_FALSE(has_warning(outcome, "budgets", "set max_active"));

@@ -4,7 +4,10 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -41,12 +44,16 @@ struct Client {
   ~Client() { admission.leave(tag); }
 
   // "granted", "queued", or the limit.
-  std::string ask(Servers servers = Servers::Replicas) {
-    Admission::Answer answer = admission.ask(tag, waiter, {}, servers);
+  std::string ask(Servers servers = Servers::Replicas, std::span<const Granted> finished = {}) {
+    Admission::Answer answer = admission.ask(tag, waiter, {}, servers, {}, finished);
     if (const auto* rejected = std::get_if<Admission::Rejected>(&answer)) return rejected->limit;
     if (std::holds_alternative<Admission::Queued>(answer)) return "queued";
     waiter.granted(std::get<Granted>(std::move(answer)));
     return "granted";
+  }
+  std::string ask_having_finished(Client& other) {
+    const std::vector<Granted> finished = std::exchange(other.waiter.slots, {});
+    return ask(Servers::Replicas, finished);
   }
   bool served() const { return !waiter.slots.empty(); }
   void close() {
@@ -156,6 +163,43 @@ TEST(AdmissionQueues, KeepToTheServerConnectionsOfADatabaseAndAUser) {
   d.close();
 }
 
+// Guards against limits that held only for those who came after them.
+TEST(AdmissionQueues, KeepThoseWhoWaitAlreadyToLimitsThatAReloadBrings) {
+  Admission admission(pools(1, 1), {});
+  Client holder(admission), first(admission), second(admission), other(admission, 0, "bob");
+  EXPECT_EQ(holder.ask(), "granted");
+  for (Client* client : {&first, &second, &other})
+    EXPECT_EQ(client->ask(), "queued");
+  AdmissionLimits limits;
+  limits.servers_per_user = 1;
+  admission.reconfigure(pools(4, 1), limits);
+  EXPECT_FALSE(first.served());
+  EXPECT_TRUE(other.served());
+  EXPECT_EQ(admission.waits_for(first.waiter), "max_user_connections");
+  holder.close();
+  EXPECT_TRUE(first.served()) << "it kept its place";
+  EXPECT_FALSE(second.served());
+  admission.reconfigure(pools(4, 1), {});
+  EXPECT_TRUE(second.served());
+  for (Client* client : {&first, &second, &other})
+    client->close();
+}
+
+TEST(AdmissionQueues, TakeBackWhatIsFinishedBeforeTheyAnswer) {
+  Admission admission(pools(1, 1), {});
+  Client first(admission), second(admission), third(admission);
+  EXPECT_EQ(first.ask(), "granted");
+  EXPECT_EQ(second.ask(), "queued");
+  EXPECT_EQ(third.ask_having_finished(first), "queued") << "it does not overtake";
+  EXPECT_TRUE(second.served());
+  EXPECT_EQ(first.ask_having_finished(second), "queued");
+  EXPECT_TRUE(third.served());
+  third.close();
+  EXPECT_TRUE(first.served());
+  first.close();
+  EXPECT_EQ(admission.snapshot().replicas[0].total_load, 0);
+}
+
 TEST(AdmissionQueues, MayOutliveTheSessionWhileItsServerIsCleaned) {
   Admission admission(pools(1, 1), {});
   Client next(admission);
@@ -228,6 +272,28 @@ class BlockedWaiter final : public Waiter {
   std::condition_variable came_;
   std::optional<Granted> slot_;
 };
+
+TEST(AdmissionQueues, CountAnUnlimitedPrimaryAsSlotsWithoutNumber) {
+  AdmissionLimits limits;
+  limits.budgets = {{"reports", policy::BudgetMode::Enforce, *Ratio::parse("0.5"), Ratio()}};
+  const auto asked_by_a_second = [&](std::optional<std::size_t> primary_active) {
+    limits.primary_active = primary_active;
+    Admission admission(pools(1, 1), limits);
+    Client holder(admission), second(admission);
+    for (Client* client : {&holder, &second})
+      client->tag.budget = admission.find_budget("reports");
+    EXPECT_EQ(holder.ask(), "granted");
+    const std::string answer = second.ask();
+    if (answer == "queued") {
+      EXPECT_TRUE(admission.withdraw(second.waiter));
+    }
+    holder.close();
+    return answer;
+  };
+  EXPECT_EQ(asked_by_a_second(std::nullopt), "budget reports") << "there is no primary, and one slot";
+  EXPECT_EQ(asked_by_a_second(0), "queued") << "the primary has no limit";
+  EXPECT_EQ(asked_by_a_second(3), "queued") << "half of four slots";
+}
 
 TEST(AdmissionQueues, LoseAndDoubleNoSlotWhenManyThreadsUseThem) {
   constexpr std::int64_t kSlots = 2;
