@@ -23,6 +23,8 @@ enum class Part {
   Replicas,
   Classes,
   Budgets,
+  Sizes,
+  Cutoffs,
   Clients,
   Servers,
   Sockets,  // clients and servers
@@ -110,6 +112,27 @@ struct BudgetRow {
   std::int64_t active = 0, waiting = 0;
   double busy = 0;  // slots on average
   std::int64_t refused = 0, would_be_refused = 0;
+};
+
+// What is known of the sizes of one kind of work.
+struct SizeRow {
+  std::string user, database;
+  std::string application_name, route;  // a route in place of the application, where the statement names one
+  std::string fingerprint;              // of the statement, hexadecimal; empty for whole sessions
+  std::string statement;                // without literals; empty likewise
+  std::int64_t count = 0;
+  Micros mean{}, median{}, p95{}, p99{};         // the newest counting most
+  std::optional<std::chrono::milliseconds> age;  // since it was last seen
+};
+
+// The sizes that a replica takes of a pool's, or a pool that does not divide its sizes yet.
+struct CutoffRow {
+  std::string pool, order, state;
+  std::string replica;             // empty while too little is known
+  std::optional<double> from, to;  // seconds; no end: all that is larger
+  std::optional<double> job_share, load_share;
+  std::int64_t sizes = 0;  // that have arrived
+  double utilization = 0;  // of the pool's slots, as arrivals find it
 };
 
 // A client, or a server connection. `id` is unique among clients, or among servers, while the router runs;
@@ -282,6 +305,8 @@ struct Snapshot {
   std::vector<ReplicaRow> replicas;
   std::vector<ClassRow> classes;
   std::vector<BudgetRow> budgets;
+  std::vector<SizeRow> sizes;
+  std::vector<CutoffRow> cutoffs;
   std::vector<ConnectionRow> clients, servers;
   std::vector<ListenerRow> listeners;
   std::vector<MemoryRow> memory;

@@ -123,6 +123,7 @@ std::vector<View> connection_views();  // clients, servers and their sockets
 std::vector<View> stats_views();
 std::vector<View> cluster_views();   // where the servers are
 std::vector<View> process_views();   // memory, and what PgBouncer has and Sluice has none of
+std::vector<View> size_views();      // what work is expected to be, and who takes which
 std::vector<View> priority_views();  // replicas, classes, hosts, decisions
 
 }  // namespace sluice::admin

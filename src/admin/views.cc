@@ -63,8 +63,8 @@ std::vector<View> make_views() {
   std::vector<View> views;
   views.push_back(help_view());
   views.push_back(version_view());
-  for (auto family : {priority_views(), cluster_views(), pgbouncer_views(), connection_views(), stats_views(),
-                      process_views()})
+  for (auto family : {priority_views(), size_views(), cluster_views(), pgbouncer_views(), connection_views(),
+                      stats_views(), process_views()})
     std::move(family.begin(), family.end(), std::back_inserter(views));
   return views;
 }

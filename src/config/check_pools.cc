@@ -121,12 +121,16 @@ void check_rules(const Config& config, Reporter& reporter) {
   }
 }
 
+}  // namespace
+
 bool slots_limited(const Config& config) {
   if (config.options.max_active > 0) return true;
   const auto limited = [](const Server& s) { return s.max_active > 0; };
   if (has_primary(config) && !(config.primary && limited(*config.primary))) return false;
   return std::all_of(config.replicas.begin(), config.replicas.end(), limited);
 }
+
+namespace {
 
 void check_budgets(const Config& config, Reporter& reporter) {
   check_unique_names(config.budgets, "budgets", reporter);

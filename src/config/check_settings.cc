@@ -46,19 +46,28 @@ void check_limits(const Config& config, Reporter& reporter) {
 
 void check_measuring(const Config& config, Reporter& reporter) {
   const Options& o = config.options;
-  if (o.replica_order == ReplicaOrder::Nearest) {
-    if (o.policy != PolicyName::Plb && o.policy != PolicyName::LeastLoaded)
-      reporter.warning("replica_order", "is not used: policy is " + std::string(word_of(o.policy)));
+  const bool divides = o.policy == PolicyName::Plb || o.policy == PolicyName::LeastLoaded;
+  if (o.order_within_pool != ReplicaOrder::LeastLoaded && !divides)
+    reporter.warning("order_within_pool", "is not used: policy is " + std::string(word_of(o.policy)));
+  if (o.order_within_pool == ReplicaOrder::Nearest) {
     if (o.health_check_user.empty())
-      reporter.warning("replica_order",
+      reporter.warning("order_within_pool",
                        "nearest needs round trips to the replicas, which are measured by checks that log in",
                        "set health_check_user");
     if (config.hosts.empty())
-      reporter.warning("replica_order", "nearest needs the hosts that sessions come from",
+      reporter.warning("order_within_pool", "nearest needs the hosts that sessions come from",
                        "list them under hosts");
   } else if (reporter.given("nearest_slack")) {
-    reporter.warning("nearest_slack", "is not used: replica_order is least_loaded", "replica_order: nearest");
+    reporter.warning("nearest_slack", "is not used: order_within_pool is not nearest",
+                     "order_within_pool: nearest");
   }
+  if (policy::is_by_size(o.order_within_pool) && !slots_limited(config))
+    reporter.warning("order_within_pool",
+                     "is of use where replicas work on few things at a time, and nothing limits that here",
+                     "set max_active");
+  if (o.queue_discipline == QueueDiscipline::ShortestFirst && o.queue_ageing.count() == 0)
+    reporter.warning("queue_ageing", "large pieces of work may wait for ever behind smaller ones",
+                     "set queue_ageing above 0");
   if (o.profile_path.empty() && (reporter.given("profile_mode") || reporter.given("profile_interval")))
     reporter.warning(reporter.given("profile_mode") ? "profile_mode" : "profile_interval",
                      "is not used: profile_path is not given");

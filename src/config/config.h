@@ -100,6 +100,8 @@ struct Config {
 bool finds_replicas(const Config&);
 // Whether there is a way to a primary: one is named, or it is found among several.
 bool has_primary(const Config&);
+// Whether sizes of sessions and transactions are to be learned.
+bool learns_sizes(const Config&);
 
 // Never throws and never crashes, whatever the file holds: files over kFileBytesMax, nested deeper than
 // kDepthMax or with aliases are problems like any other. Reads the file, auth_file and the password files.

@@ -32,6 +32,7 @@ enum class PoolModeOf { Inherited, Session, Transaction };
 enum class ReadOnly { Target, Replicas };
 enum class ReadYourWrites { Off, On };
 enum class NoReplica { Refuse, Wait };
+enum class SizeLearning { Auto, On };
 enum class Discover { Off, Dns };
 enum class ProxyProtocol { Off, V1, V2 };
 enum class ProxyProtocolOf { Inherited, Off, V1, V2 };
@@ -80,7 +81,9 @@ struct EnumWords<TlsUse> {
 template <>
 struct EnumWords<ReplicaOrder> {
   static constexpr std::array words = {Words<ReplicaOrder>{"least_loaded", ReplicaOrder::LeastLoaded},
-                                       Words<ReplicaOrder>{"nearest", ReplicaOrder::Nearest}};
+                                       Words<ReplicaOrder>{"nearest", ReplicaOrder::Nearest},
+                                       Words<ReplicaOrder>{"sita_e", ReplicaOrder::SitaE},
+                                       Words<ReplicaOrder>{"sita_v", ReplicaOrder::SitaV}};
 };
 template <>
 struct EnumWords<BudgetMode> {
@@ -90,7 +93,14 @@ struct EnumWords<BudgetMode> {
 };
 template <>
 struct EnumWords<QueueDiscipline> {
-  static constexpr std::array words = {Words<QueueDiscipline>{"fcfs", QueueDiscipline::Fcfs}};
+  static constexpr std::array words = {
+      Words<QueueDiscipline>{"fcfs", QueueDiscipline::Fcfs},
+      Words<QueueDiscipline>{"shortest_first", QueueDiscipline::ShortestFirst}};
+};
+template <>
+struct EnumWords<SizeLearning> {
+  static constexpr std::array words = {Words<SizeLearning>{"auto", SizeLearning::Auto},
+                                       Words<SizeLearning>{"on", SizeLearning::On}};
 };
 template <>
 struct EnumWords<Target> {

@@ -118,6 +118,7 @@ using PoolModeOf = Choice<config::PoolModeOf>;
 using ReadOnly = Choice<config::ReadOnly>;
 using ReadYourWrites = Choice<config::ReadYourWrites>;
 using NoReplica = Choice<config::NoReplica>;
+using SizeLearning = Choice<config::SizeLearning>;
 using Discover = Choice<config::Discover>;
 using ProxyProtocol = Choice<config::ProxyProtocol>;
 using ProxyProtocolOf = Choice<config::ProxyProtocolOf>;

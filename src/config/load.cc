@@ -56,10 +56,16 @@ bool has_primary(const Config& config) {
   return config.primary || !config.primary_candidates.empty() || !config.options.patroni_urls.empty();
 }
 
+bool learns_sizes(const Config& config) {
+  const Options& o = config.options;
+  return o.size_learning == SizeLearning::On || o.queue_discipline == QueueDiscipline::ShortestFirst ||
+         policy::is_by_size(o.order_within_pool);
+}
+
 policy::PoolConfig pool_config(const Config& config) {
   policy::PoolConfig pools;
   pools.policy = config.options.policy;
-  pools.order = config.options.replica_order;
+  pools.order = config.options.order_within_pool;
   pools.nearest_slack = config.options.nearest_slack;
   for (const PriorityClass& each : config.classes)
     pools.classes.push_back({each.name, each.saturation, each.return_ratio, each.floor, each.target});

@@ -40,13 +40,19 @@ bool rule_matches(const ClassRule& rule, const ClientFacts& facts) {
          has_role(rule.role, facts.roles);
 }
 
+bool trusts(std::span<const std::string> users, const Networks& networks, const ClientFacts& facts) {
+  return (!users.empty() && matches_any(users, facts.user)) || contains_any(networks, facts.address);
+}
+
 bool trusts_host_option(const Options& options, const ClientFacts& facts) {
-  const bool by_user =
-      !options.trust_host_option_users.empty() && matches_any(options.trust_host_option_users, facts.user);
-  return by_user || contains_any(options.trust_host_option_networks, facts.address);
+  return trusts(options.trust_host_option_users, options.trust_host_option_networks, facts);
 }
 
 }  // namespace
+
+bool trusts_size_option(const Config& config, const ClientFacts& facts) {
+  return trusts(config.options.trust_size_option_users, config.options.trust_size_option_networks, facts);
+}
 
 // Greedy with one point to come back to, the last star: quadratic at worst, whatever the pattern.
 bool matches_pattern(std::string_view pattern, std::string_view text) {

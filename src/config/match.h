@@ -46,6 +46,9 @@ bool uses_roles(const Config&);
 // name, else the one with the longest network around the address, the first of equals. nullptr: unknown host.
 const OriginHost* find_host(const Config&, const ClientFacts&, std::string_view requested_host = {});
 
+// Whether the client is believed what it says in sluice.size.
+bool trusts_size_option(const Config&, const ClientFacts&);
+
 // The first entry of `users` that names the user; nullptr: none does.
 const UserSettings* find_user_settings(const Config&, std::string_view user);
 // That of the server's own entry, else the general one.

@@ -66,6 +66,10 @@ bool read_list_key(const Node::Entry& entry, Config& config, Reporter& reporter)
   if (key == "databases") return read_list(value, key, config.databases, reporter), true;
   if (key == "users") return read_list(value, key, config.user_settings, reporter), true;
   if (key == "hba") return read_list(value, key, config.hba, reporter), true;
+  if (key == "replica_order") {  // its former name
+    read_field(*find_field<Options>("order_within_pool"), value, key, config.options, reporter);
+    return true;
+  }
   if (key == "primary") {
     read_primary(value, key, config, reporter);
     return true;

@@ -90,9 +90,22 @@ void read_round_trips(Fields& fields, ConfigEvent& event) {
   }
 }
 
+// "order" is its former name.
+void read_order(Fields& fields, policy::PoolConfig& config) {
+  if (fields.has("order") && fields.has("order_within_pool"))
+    return fields.fail("'order' is the former name of 'order_within_pool': give one of them");
+  const auto order = fields.maybe_text(fields.has("order") ? "order" : "order_within_pool");
+  if (!order) return;
+  if (const auto parsed = policy::parse_order(*order))
+    config.order = *parsed;
+  else
+    fields.fail("unknown order " + in_json_quotes(*order) +
+                "; known are least_loaded, nearest, sita_e, sita_v");
+}
+
 ConfigEvent read_config(Fields& fields, std::string& problem) {
-  fields.allow_only(
-      {"op", "policy", "classes", "replicas", "pools", "seed", "order", "nearest_slack", "rtt"});
+  fields.allow_only({"op", "policy", "classes", "replicas", "pools", "seed", "order_within_pool", "order",
+                     "nearest_slack", "rtt"});
   ConfigEvent event;
   policy::PoolConfig& config = event.config;
   const std::string name = fields.text("policy");
@@ -110,12 +123,7 @@ ConfigEvent read_config(Fields& fields, std::string& problem) {
   if (config.replicas.empty()) fields.fail("there is no replica");
   config.seed = fields.unsigned_integer("seed", 1);
   read_pools(fields, config);
-  if (const auto order = fields.maybe_text("order")) {
-    if (const auto parsed = policy::parse_order(*order))
-      config.order = *parsed;
-    else
-      fields.fail("unknown order " + in_json_quotes(*order) + "; known are least_loaded, nearest");
-  }
+  read_order(fields, config);
   if (fields.has("nearest_slack")) config.nearest_slack = fields.integer("nearest_slack", 0, kParameterMax);
   read_round_trips(fields, event);
   if (problem.empty()) problem = problem_of(config).value_or("");

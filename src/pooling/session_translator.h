@@ -150,6 +150,9 @@ class SessionTranslator {
   // Where the transaction that `bytes` begin asks to run, as far as they tell: of the first Query, Parse or
   // Bind (of a known statement) in them. Takes nothing; the client has no server and nothing is half read.
   Target target_of(ByteView bytes) const;
+  // The text of that Query, Parse or Bind, as far as it is there; nothing where it is not known. Lives as
+  // long as `bytes` and until the client's next message.
+  std::optional<std::string_view> first_sql(ByteView bytes) const;
 
   bool check_invariant() const noexcept;
 
@@ -190,6 +193,9 @@ class SessionTranslator {
   };
 
   // translate_client.cc: the client's bytes, message by message.
+  template <class OfText, class OfKnown>
+  auto of_first(ByteView bytes, OfText of_text, OfKnown of_known) const
+      -> decltype(of_text(std::string_view()));
   void resume(Pieces& out);
   Taken take(ByteView& bytes, Pieces& out);
   Taken take_body(ByteView& bytes, Pieces& out);

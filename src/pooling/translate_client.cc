@@ -299,30 +299,50 @@ void SessionTranslator::send_close(std::string_view name, Pieces& out) {
   out.own_done();
 }
 
-Target SessionTranslator::target_of(ByteView bytes) const {
+// What of_text(text) says of the first Query or Parse, or of_known(facts, text) of the first Bind.
+template <class OfText, class OfKnown>
+auto SessionTranslator::of_first(ByteView bytes, OfText of_text, OfKnown of_known) const
+    -> decltype(of_text(std::string_view())) {
   ByteReader in(bytes);
   while (const auto type = in.u8()) {
     const auto length = in.u32();
-    if (!length || *length < 4) return Target::Unsaid;
+    if (!length || *length < 4) return {};
     const ByteView body = in.rest().first(std::min<std::size_t>(in.remaining(), *length - 4));
     ByteReader content(body);
-    if (*type == 'Q') return pooling::target_of(as_text(body).substr(0, as_text(body).find('\0')));
+    if (*type == 'Q') return of_text(as_text(body).substr(0, as_text(body).find('\0')));
     if (*type == 'P') {
-      if (!content.cstring()) return Target::Unsaid;
+      if (!content.cstring()) return {};
       const std::string_view text = as_text(content.rest());
-      return pooling::target_of(text.substr(0, text.find('\0')));
+      return of_text(text.substr(0, text.find('\0')));
     }
     if (*type == 'B') {
       content.cstring();
       const auto name = content.cstring();
-      if (!name) return Target::Unsaid;
-      if (name->empty()) return unnamed_.present ? unnamed_.facts.target : Target::Unsaid;
+      if (!name) return {};
+      if (name->empty()) {
+        const std::string_view text = as_text(unnamed_.body);
+        return unnamed_.present ? of_known(unnamed_.facts, text.substr(0, text.find('\0')))
+                                : decltype(of_text(text)){};
+      }
       const ClientNames::Entry* entry = names_.find(*name);
-      return entry != nullptr ? entry->statement->facts().target : Target::Unsaid;
+      if (entry == nullptr) return {};
+      return of_known(entry->statement->facts(), entry->statement->sql());
     }
-    if (!in.take(*length - 4)) return Target::Unsaid;
+    if (!in.take(*length - 4)) return {};
   }
-  return Target::Unsaid;
+  return {};
+}
+
+Target SessionTranslator::target_of(ByteView bytes) const {
+  return of_first(
+      bytes, [](std::string_view text) { return pooling::target_of(text); },
+      [](const SqlFacts& facts, std::string_view) { return facts.target; });
+}
+
+std::optional<std::string_view> SessionTranslator::first_sql(ByteView bytes) const {
+  return of_first(
+      bytes, [](std::string_view text) { return std::optional(text); },
+      [](const SqlFacts&, std::string_view text) { return std::optional(text); });
 }
 
 bool SessionTranslator::check_invariant() const noexcept {

@@ -107,6 +107,7 @@ void Admission::set_limits(AdmissionLimits limits) {
   const policy::Pools& pools = replicas_.assignment.pools();
   policy::QueueSettings settings;
   settings.ageing = limits_.ageing;
+  settings.discipline = limits_.discipline;
   settings.waiting_max = static_cast<std::int64_t>(limits_.waiting);
   for (const policy::ClassId c : pools.classes())
     settings.of_rank[pools.rank(c)] =
@@ -230,6 +231,7 @@ Granted Admission::slot(const SessionTag& tag, std::optional<policy::BudgetId> b
   granted.replica = decision.replica;
   granted.counted_in = decision.counted_in;
   granted.outcome = decision.outcome;
+  granted.by_size = decision.by_size;
   granted.limited = table(servers).assignment.pools().max_active(decision.replica) > 0 ||
                     std::any_of(tag.usages.begin(), tag.usages.end(),
                                 [](const Usage* u) { return u != nullptr && u->servers.limit > 0; });
@@ -289,7 +291,7 @@ Admission::Answer Admission::ask(const SessionTag& tag, Waiter& waiter, policy::
     const bool beyond = tag.budget && budgets_.beyond(*tag.budget, slots(), now);
     const bool refuses = beyond && budgets_.mode(*tag.budget) == policy::BudgetMode::Enforce;
     policy::Decision decision;
-    const policy::Arrival arrival{tag.priority, tag.host, std::nullopt};
+    const policy::Arrival arrival{tag.priority, tag.host, tag.size};
     if (place) waiter.keep_place(*place);
     switch (queue.ask(waiter, arrival, gates_of(tag), failed, now,
                       refuses ? Queue::Wait::No : Queue::Wait::Yes, decision)) {
@@ -459,6 +461,11 @@ void Admission::set_round_trips(RoundTrips round_trips) {
 policy::Snapshot Admission::snapshot() const {
   const std::lock_guard lock(mutex_);
   return replicas_.assignment.snapshot();
+}
+
+std::vector<policy::SizePoolSnapshot> Admission::size_pools() const {
+  const std::lock_guard lock(mutex_);
+  return replicas_.assignment.size_pools();
 }
 
 std::vector<DecisionRecord> Admission::decisions() const {

@@ -47,6 +47,7 @@ struct SessionTag {
   policy::ClassId priority;
   std::string host;                          // origin host, "" if unknown
   std::optional<policy::BudgetId> budget{};  // may change from one ask() to the next
+  std::optional<double> size{};              // likewise: expected, in seconds
   SlotUse use = SlotUse::Session;            // likewise
   Usages usages{};                           // set by Admission::enter, until leave
 };
@@ -75,6 +76,7 @@ struct Granted {
   policy::ReplicaId replica;  // of Servers::Replicas
   policy::ClassId counted_in;
   policy::Outcome outcome = policy::Outcome::Own;
+  bool by_size = false;                           // chosen for the expected size
   policy::PoolId pool = policy::PoolId::mixed();  // the replica's, after the decision
   std::vector<policy::RoleChange> changes;        // that the decision made
   std::chrono::nanoseconds waited{};              // in the queue
@@ -175,7 +177,8 @@ class Admission {
   void set_round_trips(RoundTrips round_trips);
 
   policy::Snapshot snapshot() const;
-  std::vector<DecisionRecord> decisions() const;  // oldest first
+  std::vector<policy::SizePoolSnapshot> size_pools() const;  // none where sizes do not decide
+  std::vector<DecisionRecord> decisions() const;             // oldest first
   struct ClassWaiting {
     policy::ClassId id;
     std::size_t waiting = 0;

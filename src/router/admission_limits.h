@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sluice/policy/admission_queue.h"
 #include "sluice/policy/budgets.h"
 
 namespace sluice::router {
@@ -40,6 +41,7 @@ struct AdmissionLimits {
   std::size_t waiting = 0;            // max_waiting
   ByName waiting_of_class;            // by the class's name
   std::chrono::nanoseconds ageing{};  // queue_ageing
+  policy::QueueDiscipline discipline = policy::QueueDiscipline::Fcfs;
 
   std::vector<policy::BudgetParams> budgets;
   std::chrono::nanoseconds budget_window = std::chrono::seconds(10);

@@ -45,6 +45,7 @@ AdmissionLimits admission_limits(std::shared_ptr<const config::Config> config) {
         config->primary && config->primary->max_active > 0 ? config->primary->max_active : options.max_active;
   limits.waiting = options.max_waiting;
   limits.ageing = options.queue_ageing;
+  limits.discipline = options.queue_discipline;
   for (const config::Budget& budget : config->budgets)
     limits.budgets.push_back({budget.name, budget.mode, budget.active_share, budget.busy_share});
   limits.budget_window = options.budget_window;

@@ -75,6 +75,7 @@ std::optional<std::string> Router::open() {
   hold_back(monitored_servers(*snapshot, *file_config_, topology_));
   directory_ = std::make_unique<ServerDirectory>(control_, *snapshot, *control_metrics_);
   shared_ = std::make_unique<Shared>(*admission_, *directory_);
+  shared_->size_book.set_entries_max(options.size_table_entries);
   shared_->server_failed = [this](ServerId server, std::string) {
     asio::post(control_, [this, server, name = this->snapshot()->server_name(server)] {
       monitor_->session_failed(name);
@@ -240,6 +241,7 @@ void Router::sample(telemetry::Samples& samples) const {
                 HostLabel(i));
   }
   route_watch_->sample(samples);
+  sample_sizes(samples);
   std::map<ServerId, std::size_t> idle;
   for (const auto& [id, server] : snapshot()->servers)
     idle[id] = 0;

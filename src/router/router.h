@@ -98,6 +98,9 @@ class Router {
   asio::awaitable<void> handle_end_signals();
   asio::awaitable<void> sweep();
   admin::CommandResult reload_now();
+  // router_sizes.cc
+  void look_at_sizes();
+  void sample_sizes(telemetry::Samples& samples) const;
   void look_at_routes();
   void look_at_stats();
   asio::awaitable<void> drain();
@@ -171,6 +174,7 @@ class Router {
   std::unique_ptr<telemetry::Registry> telemetry_;
   telemetry::ThreadMetrics* control_metrics_ = nullptr;  // the control thread's, owned by the registry
   std::unique_ptr<RouteWatch> route_watch_;
+  std::map<std::optional<policy::ClassId>, bool> sizes_known_;  // by pool, as the log has it
   std::unique_ptr<ServerDirectory> directory_;
   std::unique_ptr<Shared> shared_;
   std::unique_ptr<View> view_;

@@ -125,6 +125,7 @@ asio::awaitable<void> Router::sweep() {
     shared_->pool.sweep(snapshot()->pool_limits, std::chrono::steady_clock::now());
     look_at_routes();
     look_at_stats();
+    look_at_sizes();
     notifier_.status(status_line());
     log::settle_repeats();
   }
@@ -229,6 +230,7 @@ admin::CommandResult Router::set_option(const std::string& key, const std::strin
 void Router::apply(std::shared_ptr<const config::Config> effective, Materials materials) {
   const SnapshotPtr old = snapshot();
   admission_->reconfigure(config::pool_config(*effective), admission_limits(effective));
+  shared_->size_book.set_entries_max(effective->options.size_table_entries);
   telemetry_->set_names(names_.update(*effective, *admission_));
   const SnapshotPtr made = make_snapshot(effective, std::move(materials), *admission_, names_, mock_secret_);
   const auto& options = made->options();

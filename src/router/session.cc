@@ -13,6 +13,7 @@
 #include "router/cancel.h"
 #include "router/classify.h"
 #include "router/console_session.h"
+#include "router/policy_counts.h"
 #include "router/worker.h"
 #include "telemetry/log.h"
 
@@ -61,6 +62,7 @@ Session::Session(Worker& worker, net::Stream client, std::string listener)
       client_(std::move(client)),
       peer_(net::peer_address(client_.native_handle())),
       listener_(std::move(listener)),
+      sizes_(worker.sizes(), tag_.user, tag_.database, application_name_),
       meter_(worker.metrics()),
       connected_at_(std::chrono::system_clock::now()) {
   tag_.id = SessionId(worker_.shared().next_session.fetch_add(1, std::memory_order_relaxed));
@@ -159,6 +161,10 @@ asio::awaitable<std::optional<ErrorFields>> Session::place(ClientIdentity& ident
         BudgetMatch(*snapshot_->config, snapshot_->budget_ids, facts, snapshot_->class_name(tag_.priority));
     tag_.budget = budgets_.without_route();
   }
+  if (std::optional<ErrorFields> refusal = take_size(identity)) {
+    reject(telemetry::RejectReason::ProtocolViolation);
+    co_return refusal;
+  }
   if (const auto limit = worker_.shared().admission.enter(tag_)) {
     reject(reason_of_limit(*limit));
     const std::string named = as_configured(*limit, *snapshot_->config, tag_.database);
@@ -179,8 +185,10 @@ asio::awaitable<std::optional<ErrorFields>> Session::place(ClientIdentity& ident
           config::PoolMode::Transaction) {
     refusal = co_await begin_transactions(identity, classified, give_up_at);
   } else if (!refusal && classified.primary) {
+    tag_.size = sizes_.begin(std::nullopt);
     refusal = co_await connect_primary(identity, classified.server_database, give_up_at);
   } else if (!refusal) {
+    tag_.size = sizes_.begin(std::nullopt);
     refusal = co_await assign(identity, classified.server_database, give_up_at);
   }
   if (refusal) {
@@ -194,8 +202,27 @@ asio::awaitable<std::optional<ErrorFields>> Session::place(ClientIdentity& ident
   co_return std::nullopt;
 }
 
+// What the session says of its size counts where it is trusted, as a transaction's in transaction mode.
+std::optional<ErrorFields> Session::take_size(const ClientIdentity& identity) {
+  if (!identity.asked.size) return std::nullopt;
+  const config::ClientFacts facts = client_facts(identity.startup, peer_, listener_);
+  if (!config::trusts_size_option(*snapshot_->config, facts)) return std::nullopt;
+  const std::optional<double> size = parse_size(*identity.asked.size);
+  if (!size)
+    return ErrorFields{"FATAL", "22023", "invalid value for sluice.size: \"" + *identity.asked.size + "\"",
+                       "", "Give the seconds of work that are expected, like 0.25 or 250ms."};
+  sizes_.give(*size);
+  tag_.size = size;
+  return std::nullopt;
+}
+
 // Takes the session out of every count; its server connection goes back or is closed.
 asio::awaitable<void> Session::leave(RelayEnd end) {
+  if (accounted_ && granted_ && !transactions_) {
+    const std::chrono::nanoseconds service = meter_.totals().service;
+    sizes_.end(service);
+    record_slowdown(worker_.metrics(), tag_.priority, granted_->waited, service);
+  }
   if (accounted_) end_accounting(end);
   if (entered_) worker_.shared().admission.leave(tag_);
   // Where slots are limited, there is room for the next one only then; it can use this very connection.

@@ -22,6 +22,7 @@
 #include "router/server_connection.h"
 #include "router/server_login.h"
 #include "router/session_meter.h"
+#include "router/size_learner.h"
 #include "router/slot_wait.h"
 #include "router/snapshot.h"
 #include "router/transaction_session.h"
@@ -83,6 +84,7 @@ class Session final : private TransactionSession::Owner {
   asio::awaitable<std::optional<Bytes>> begin();
   asio::awaitable<void> deliver(protocol::CancelRequest request);
   asio::awaitable<std::optional<protocol::ErrorFields>> place(ClientIdentity& identity);
+  std::optional<protocol::ErrorFields> take_size(const ClientIdentity& identity);
   asio::awaitable<std::optional<protocol::ErrorFields>> pass_gate(Clock::time_point give_up_at);
   asio::awaitable<void> leave(RelayEnd end);
   // session_transactions.cc
@@ -153,7 +155,8 @@ class Session final : private TransactionSession::Owner {
   bool accounted_ = false;  // counted in the metrics
   bool opened_ = false;     // counted as one that was given a server
   std::optional<Granted> granted_;
-  BudgetMatch budgets_;            // by snapshot_
+  BudgetMatch budgets_;  // by snapshot_
+  SizeWatch sizes_;
   SlotWait* slot_wait_ = nullptr;  // while it waits in the queue
   std::optional<telemetry::RejectReason> reject_reason_;
   std::optional<ServerConnection> server_;

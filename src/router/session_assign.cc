@@ -192,6 +192,7 @@ asio::awaitable<std::optional<ErrorFields>> Session::assign(ClientIdentity& iden
     }
     if (refusal) co_return refusal;
     worker_.metrics().count(metric::decisions_total, tag_.priority, granted_->outcome);
+    count_size_use(worker_.metrics(), worker_.snapshot()->options(), tag_.priority, *granted_);
     log::debug("assigned", {{"session", id().value()},
                             {"class", snapshot_->class_name(tag_.priority)},
                             {"replica", worker_.snapshot()->server_name(granted_->server())},

@@ -27,7 +27,7 @@ asio::awaitable<std::optional<protocol::ErrorFields>> Session::begin_transaction
                                             classified.database->read_your_writes};
   TransactionSession::Owner& owner = *this;
   transactions_ =
-      std::make_unique<TransactionSession>(worker_, owner, tag_, budgets_, servers, routing,
+      std::make_unique<TransactionSession>(worker_, owner, tag_, budgets_, sizes_, servers, routing,
                                            snapshot_->database_label(classified.database), std::move(ways));
   if (transactions_->parameters() != nullptr) co_return std::nullopt;
   std::optional<protocol::ErrorFields> refusal;

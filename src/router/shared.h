@@ -17,6 +17,7 @@
 #include "router/ids.h"
 #include "router/replay_positions.h"
 #include "router/server_pool.h"
+#include "router/size_learner.h"
 #include "router/snapshot.h"
 
 namespace sluice::router {
@@ -43,6 +44,7 @@ struct Shared {
   ClientLegs client_legs;
   DatabaseGates gates;
   ReplayPositions replay_positions;
+  SizeBook size_book;
   std::vector<std::unique_ptr<Worker>> workers;
   // Where processes that were taken over from take cancels of the sessions that they keep.
   std::vector<std::string> predecessor_cancels;

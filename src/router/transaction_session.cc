@@ -21,12 +21,14 @@ telemetry::PinReason label_of(pooling::PinReason reason) {
 }  // namespace
 
 TransactionSession::TransactionSession(Worker& worker, Owner& owner, SessionTag& tag,
-                                       const BudgetMatch& budgets, Servers servers, Routing routing,
-                                       telemetry::DatabaseLabel database, std::vector<ServerRequest> ways)
+                                       const BudgetMatch& budgets, SizeWatch& sizes, Servers servers,
+                                       Routing routing, telemetry::DatabaseLabel database,
+                                       std::vector<ServerRequest> ways)
     : worker_(worker),
       owner_(owner),
       tag_(tag),
       budgets_(budgets),
+      sizes_(sizes),
       home_(servers),
       routing_(routing),
       servers_(servers),
@@ -73,6 +75,7 @@ PooledServer* TransactionSession::server_wanted(ByteView first, Clock::time_poin
   fresh_only_ = false;
   servers_ = route(first);
   tag_.budget = budgets_.of_transaction(first);
+  tag_.size = sizes_.learns() ? sizes_.begin(translator_.first_sql(first)) : sizes_.given();
   return server_wanted_again(now);
 }
 
@@ -137,6 +140,7 @@ PooledServer* TransactionSession::use_slot(Granted slot, Clock::time_point now) 
   slot_ = std::move(slot);
   if (servers_ == Servers::Replicas) {
     worker_.metrics().count(metric::decisions_total, tag_.priority, slot_->outcome);
+    count_size_use(worker_.metrics(), worker_.snapshot()->options(), tag_.priority, *slot_);
     count_changes(worker_.metrics(), slot_->changes, tag_.priority);
     if (fresh_only_ && is_behind(slot_->replica)) {  // the queue forgets what a waiter may not have
       end_slot();
@@ -205,7 +209,17 @@ void TransactionSession::begin(PooledServer& server, Clock::time_point now) {
   metrics.change(metric::sessions, 1, tag_.priority, label());
   metrics.record(metric::wait_seconds, now - asked_at_, tag_.priority, pool_label());
   metrics.add(metric::wait_seconds_total, now - asked_at_, database_);
-  if (meter_ != nullptr) meter_->waited(now - asked_at_);
+  if (meter_ == nullptr) return;
+  meter_->waited(now - asked_at_);
+  service_before_ = meter_->totals().service;
+}
+
+// Of what has just ended. A session that stays on its server goes on with other work there.
+void TransactionSession::learn_size(bool pinned) {
+  const std::chrono::nanoseconds service = meter_->totals().service - service_before_;
+  if (pinned || service.count() <= 0) return;
+  sizes_.end(service);
+  record_slowdown(worker_.metrics(), tag_.priority, slot_->waited, service);
 }
 
 void TransactionSession::end_slot() {
@@ -276,7 +290,7 @@ void TransactionSession::settings_refused(ErrorFields why) {
 }
 
 void TransactionSession::server_done(PooledServer& server, Clock::time_point now) {
-  pinned_ = false;
+  learn_size(std::exchange(pinned_, false));
   worker_.metrics().change(metric::sessions, -1, tag_.priority, label());
   if (unwanted(server)) server.retire();
   // The connection first: the next one to have the slot finds it.

@@ -16,6 +16,7 @@
 #include "router/budget_match.h"
 #include "router/listen_registry.h"
 #include "router/session_meter.h"
+#include "router/size_learner.h"
 #include "router/slot_request.h"
 #include "router/transaction_pools.h"
 #include "router/transaction_relay.h"
@@ -53,10 +54,10 @@ class TransactionSession final : private TransactionRelay::Host,
     ~Owner() = default;
   };
 
-  // `servers`: where its transactions go as long as they do not say, and `routing` does not. `budgets` and
-  // the tag outlive it. `ways`: see TransactionPools::join().
+  // `servers`: where its transactions go as long as they do not say, and `routing` does not. `budgets`,
+  // `sizes` and the tag outlive it. `ways`: see TransactionPools::join().
   TransactionSession(Worker& worker, Owner& owner, SessionTag& tag, const BudgetMatch& budgets,
-                     Servers servers, Routing routing, telemetry::DatabaseLabel database,
+                     SizeWatch& sizes, Servers servers, Routing routing, telemetry::DatabaseLabel database,
                      std::vector<ServerRequest> ways);
   TransactionSession(const TransactionSession&) = delete;
   TransactionSession& operator=(const TransactionSession&) = delete;
@@ -131,6 +132,7 @@ class TransactionSession final : private TransactionRelay::Host,
   bool unwanted(const PooledServer& server) const;
   void begin(PooledServer& server, Clock::time_point now);
   void end_slot();
+  void learn_size(bool pinned);
   void stop_waiting();
   void reject(const Admission::Rejected& rejected);
   void wait_or_refuse(protocol::ErrorFields error);
@@ -144,6 +146,7 @@ class TransactionSession final : private TransactionRelay::Host,
   Owner& owner_;
   SessionTag& tag_;
   const BudgetMatch& budgets_;
+  SizeWatch& sizes_;
   const Servers home_;  // where its transactions go that do not say
   const Routing routing_;
   SettingsSay say_;
@@ -164,10 +167,11 @@ class TransactionSession final : private TransactionRelay::Host,
   SlotRequest* request_ = nullptr;  // while it waits in the queue
   bool told_queued_ = false;        // the client, of its wait for this transaction
   std::optional<Granted> slot_;
-  Clock::time_point began_at_{};             // has a server since then
-  std::optional<policy::QueuePlace> place_;  // of a slot that this transaction could not use
-  bool opening_ = false;                     // waits for a connection being opened
-  bool asks_again_ = false;                  // when time has passed: no replica is alive, or PAUSE
+  Clock::time_point began_at_{};               // has a server since then
+  std::chrono::nanoseconds service_before_{};  // as of the beginning of its work on the server that it has
+  std::optional<policy::QueuePlace> place_;    // of a slot that this transaction could not use
+  bool opening_ = false;                       // waits for a connection being opened
+  bool asks_again_ = false;                    // when time has passed: no replica is alive, or PAUSE
   bool accounted_ = false;
   std::optional<Clock::time_point> listen_since_;  // waits to be listened for
   std::optional<ServerId> labels_of_;              // whose labels the meter has

@@ -456,6 +456,8 @@ admin::Snapshot make_snapshot_rows(Router& router, Part part, ConnectionRows con
   if (has(part, Part::Replicas)) rows.replicas = replica_rows(router, connections, idle);
   if (has(part, Part::Classes)) rows.classes = class_rows(router);
   if (has(part, Part::Budgets)) rows.budgets = budget_rows(router);
+  if (has(part, Part::Sizes)) rows.sizes = size_rows(router);
+  if (has(part, Part::Cutoffs)) rows.cutoffs = cutoff_rows(router);
   if (has(part, Part::Hosts)) rows.hosts = host_rows(router);
   if (has(part, Part::Rtt)) rows.rtt = rtt_rows(router);
   if (has(part, Part::Profile)) {

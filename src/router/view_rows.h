@@ -29,6 +29,10 @@ ConnectionRows connection_rows(Worker& worker, admin::WallTime now);
 // The parts asked for, from what is shared and from the gathered connections.
 admin::Snapshot make_snapshot_rows(Router& router, admin::Part part, ConnectionRows connections);
 
+// view_sizes.cc
+std::vector<admin::SizeRow> size_rows(Router& router);
+std::vector<admin::CutoffRow> cutoff_rows(Router& router);
+
 // What a client hears when an operator ends its session.
 protocol::ErrorFields killed();
 

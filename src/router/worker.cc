@@ -67,8 +67,11 @@ Worker::Worker(Shared& shared, unsigned index, SnapshotPtr snapshot, telemetry::
       buffers_(snapshot_->options().pkt_buf),
       calls_(metrics, shared.calls_finished),
       at_gate_(io_.get_executor()),
+      sizes_(shared.size_book),
       slot_requests_(io_.get_executor(), shared.admission),
-      tasks_(io_.get_executor()) {}
+      tasks_(io_.get_executor()) {
+  sizes_.set_active(config::learns_sizes(*snapshot_->config));
+}
 
 Worker::~Worker() {
   join();
@@ -147,6 +150,7 @@ void Worker::replace_snapshot(SnapshotPtr snapshot, telemetry::Extents extents) 
     transaction_pools_.replace_snapshot(*snapshot_, *snapshot);
     const SnapshotPtr before = std::exchange(snapshot_, std::move(snapshot));
     listening_.replace_snapshot(*before, *snapshot_);
+    sizes_.set_active(config::learns_sizes(*snapshot_->config));
   });
 }
 
@@ -342,6 +346,7 @@ asio::awaitable<void> Worker::tick() {
     transaction_pools_.tick(now);
     listening_.tick(now);
     calls_.hand_over();
+    sizes_.hand_over();
     if (++ticks % 2 == 0) buffers_.trim();
     report_exhaustion();
   }

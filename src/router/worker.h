@@ -28,6 +28,7 @@
 #include "router/listeners.h"
 #include "router/session.h"
 #include "router/shared.h"
+#include "router/size_learner.h"
 #include "router/slot_request.h"
 #include "router/snapshot.h"
 #include "router/transaction_pools.h"
@@ -103,6 +104,7 @@ class Worker {
   net::Ring* ring() noexcept { return ring_.get(); }
   telemetry::ThreadMetrics& metrics() noexcept { return metrics_; }
   CallCollector& calls() noexcept { return calls_; }
+  SizeLearner& sizes() noexcept { return sizes_; }
   SlotRequests& slot_requests() noexcept { return slot_requests_; }
   TransactionPools& transaction_pools() noexcept { return transaction_pools_; }
   const TransactionPools& transaction_pools() const noexcept { return transaction_pools_; }
@@ -146,6 +148,7 @@ class Worker {
   std::atomic<std::size_t> session_count_{0};
   WakeList at_gate_;
   LegSampler leg_sampler_;
+  SizeLearner sizes_;
   std::uint64_t exhaustions_ = 0;                  // of the listeners, as far as the log has them
   CancelAllowance own_cancels_, unknown_cancels_;  // apart: who guesses keys takes nobody's turn
   bool stopping_ = false;

@@ -117,6 +117,11 @@ SLUICE_LABEL_ENUM(RejectReason, "reason", SLUICE_REJECT_REASONS)
   V(Refused, "refused") V(WouldBeRefused, "would_be_refused")
 SLUICE_LABEL_ENUM(BudgetVerdict, "verdict", SLUICE_BUDGET_VERDICTS)
 
+// By what a replica was chosen where each takes an interval of sizes.
+#define SLUICE_CHOSEN_BY(V) \
+  V(Size, "size") V(Load, "load")
+SLUICE_LABEL_ENUM(ChosenBy, "by", SLUICE_CHOSEN_BY)
+
 #define SLUICE_LOGIN_METHODS(V) \
   V(Trust, "trust") V(Cert, "cert") V(Md5, "md5") V(ScramSha256, "scram-sha-256") \
   V(ScramSha256Plus, "scram-sha-256-plus") V(Passthrough, "passthrough") V(Reject, "reject")

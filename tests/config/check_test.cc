@@ -84,12 +84,35 @@ TEST_F(Check, JudgesBudgets) {
   const std::string good = "budgets: [{name: a, route: /feed, active_share: 0.5, mode: enforce}]\n";
   EXPECT_TRUE(has_warning(with(good), "budgets", "set max_active"));
   const std::string replicas = "replicas: [{host: a, max_active: 2}, {host: b, max_active: 2}]\n";
-  EXPECT_FALSE(has_warning(loading_.load("auth_file: verifiers\n" + replicas + good), "budgets", "set max_active"));
-  EXPECT_TRUE(has_warning(loading_.load("auth_file: verifiers\n" + replicas + "primary: p:5432\n" + good), "budgets", "set max_active"));
+  EXPECT_FALSE(
+      has_warning(loading_.load("auth_file: verifiers\n" + replicas + good), "budgets", "set max_active"));
+  EXPECT_TRUE(has_warning(loading_.load("auth_file: verifiers\n" + replicas + "primary: p:5432\n" + good),
+                          "budgets", "set max_active"));
   const LoadOutcome outcome = with(slots + good);
   ASSERT_TRUE(outcome.config);
   EXPECT_FALSE(has_warning(outcome, "budgets", "set max_active"));
   EXPECT_EQ(outcome.config->budgets[0].mode, BudgetMode::Enforce);
+}
+
+TEST_F(Check, JudgesTheUseOfSizes) {
+  const std::string slots = "max_active: 4\n";
+  EXPECT_FALSE(learns_sizes(*with(slots).config));
+  EXPECT_TRUE(learns_sizes(*with("size_learning: on\n").config));
+  const LoadOutcome by_size = with(slots + "order_within_pool: sita_e\n");
+  ASSERT_TRUE(by_size.config);
+  EXPECT_TRUE(learns_sizes(*by_size.config));
+  EXPECT_EQ(by_size.config->options.order_within_pool, policy::ReplicaOrder::SitaE);
+  EXPECT_FALSE(has_warning(by_size, "order_within_pool", ""));
+  EXPECT_TRUE(has_warning(with("order_within_pool: sita_v\n"), "order_within_pool", "set max_active"));
+  EXPECT_TRUE(has_warning(with(slots + "policy: round_robin\norder_within_pool: sita_v\n"),
+                          "order_within_pool", "is not used"));
+  const std::string shortest = slots + "queue_discipline: shortest_first\n";
+  EXPECT_TRUE(learns_sizes(*with(shortest).config));
+  EXPECT_FALSE(has_warning(with(shortest), "queue_ageing", ""));
+  EXPECT_TRUE(has_warning(with(shortest + "queue_ageing: 0\n"), "queue_ageing", "for ever"));
+  EXPECT_EQ(with("replica_order: nearest\n").config->options.order_within_pool, policy::ReplicaOrder::Nearest)
+      << "its former name";
+  EXPECT_TRUE(has_error(with("replica_order: furthest\n"), "replica_order", "nearest"));
 }
 
 TEST_F(Check, RefusesTrustBeyondLoopbackUnlessSaidSo) {

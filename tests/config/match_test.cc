@@ -127,6 +127,16 @@ TEST(Hosts, TheStartupOptionCountsOnlyWhereTrusted) {
   EXPECT_EQ(find_host(config, client("v"), "a"), &config.hosts[0]);
 }
 
+TEST(SizeOption, CountsOnlyWhereTrusted) {
+  Config config;
+  EXPECT_FALSE(trusts_size_option(config, client()));
+  config.options.trust_size_option_users = {"u"};
+  EXPECT_TRUE(trusts_size_option(config, client()));
+  EXPECT_FALSE(trusts_size_option(config, client("v")));
+  config.options.trust_size_option_networks = {*parse_network("10.0.0.0/8")};
+  EXPECT_TRUE(trusts_size_option(config, client("v")));
+}
+
 TEST(Databases, AnExactNameGoesBeforeTheStarWhereverItStands) {
   Config config;
   EXPECT_EQ(find_database(config, "x"), nullptr);

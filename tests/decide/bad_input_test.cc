@@ -138,7 +138,9 @@ TEST(DecideBadInput, NamesWhatIsWrongWithOrderAndRoundTrips) {
     return error_of(config_with(good, R"("x")", more));
   };
   EXPECT_EQ(error_with(R"(,"order":"closest")"),
-            "unknown order \"closest\"; known are least_loaded, nearest");
+            "unknown order \"closest\"; known are least_loaded, nearest, sita_e, sita_v");
+  EXPECT_NE(error_with(R"(,"order":"nearest","order_within_pool":"nearest")").find("give one of them"),
+            std::string::npos);
   EXPECT_NE(error_with(R"(,"nearest_slack":-1)").find("nearest_slack"), std::string::npos);
   EXPECT_EQ(error_with(R"(,"rtt":{"a":7})"), "rtt: \"a\" must be an object of replicas");
   EXPECT_EQ(error_with(R"(,"rtt":{"a":{"y":1}})"), "rtt: \"a\": unknown replica \"y\"");

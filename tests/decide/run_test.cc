@@ -39,7 +39,7 @@ TEST(Decide, GivesTheNearestReplicaWhereRoundTripsAreGiven) {
   };
   const Driven d = drive(
       {R"({"op":"config","policy":"plb","classes":[{"name":"a","saturation":5,"return_ratio":"1",)"
-       R"("floor":0,"target":2}],"replicas":["x","y"],"order":"nearest","nearest_slack":1,)"
+       R"("floor":0,"target":2}],"replicas":["x","y"],"order_within_pool":"nearest","nearest_slack":1,)"
        R"("rtt":{"near-y":{"x":0.5,"y":0.2}}})",
        of_host("1", "near-y"), of_host("2", "near-y"), of_host("3", "near-y"), of_host("4", "elsewhere")});
   EXPECT_EQ(d.error, "");
@@ -47,6 +47,26 @@ TEST(Decide, GivesTheNearestReplicaWhereRoundTripsAreGiven) {
   for (std::size_t i = 0; i < 4; ++i)
     replicas += d.lines.at(i).substr(d.lines.at(i).find("replica") + 10, 1);
   EXPECT_EQ(replicas, "yyxx");
+}
+
+TEST(Decide, GivesEachSizeItsReplicaOnceSizesAreKnown) {
+  for (const std::string order : {"sita_e", "sita_v"}) {
+    std::vector<std::string> events = {
+        R"({"op":"config","policy":"plb","classes":[{"name":"a","saturation":500,"return_ratio":"1",)"
+        R"("floor":0,"target":2}],"replicas":["x","y"],"order_within_pool":")" +
+        order + "\"}"};
+    for (int i = 0; i < 220; ++i)
+      events.push_back(R"({"op":"open","id":")" + std::to_string(i) + R"(","class":"a","size":)" +
+                       (i % 11 == 0 ? "0.1" : "0.01") + "}");
+    const Driven d = drive(events);
+    EXPECT_EQ(d.error, "");
+    const auto replica_of = [&](std::size_t i) {
+      return d.lines.at(i).substr(d.lines.at(i).find("replica") + 10, 1);
+    };
+    EXPECT_EQ(replica_of(0) + replica_of(1), "xy") << "by load at first";
+    for (std::size_t i = 130; i < 220; ++i)
+      EXPECT_EQ(replica_of(i), i % 11 == 0 ? "y" : "x") << order << " " << i;
+  }
 }
 
 TEST(Decide, RefusesWithoutALiveReplicaAndCountsNothing) {

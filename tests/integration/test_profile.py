@@ -173,7 +173,7 @@ def test_near_replicas_come_first_within_the_slack(make_router, base_config, pat
             profile_path=str(path),
             profile_interval="100ms",
             replicas=[behind(far, "r0"), *replicas[1:]],
-            replica_order="nearest",
+            order_within_pool="nearest",
             nearest_slack=3,
         )
         with router.session() as client:

@@ -183,5 +183,26 @@ TEST(Pinning, TargetOfWhatBeginsATransaction) {
     translator.target_of(ByteView(bytes).first(cut));
 }
 
+TEST(Pinning, TextOfWhatBeginsATransaction) {
+  World world;
+  const SessionTranslator& translator = world.a.translator();
+  const auto text_of = [&](const Stream& stream) {
+    const Bytes bytes = Stream(stream).take();
+    const auto found = translator.first_sql(bytes);
+    return found ? std::string(*found) : "(none)";
+  };
+  EXPECT_EQ(text_of(Stream().query("select 1").query("select 2")), "select 1");
+  EXPECT_EQ(text_of(Stream().parse("x", "select 3").bind("", "x")), "select 3");
+  EXPECT_EQ(text_of(Stream().close('S', "x").query("select 4")), "select 4");
+  EXPECT_EQ(text_of(Stream().sync()), "(none)");
+  EXPECT_EQ(text_of(Stream().bind("", "unknown")), "(none)");
+  world.a_on(world.one, Stream().parse("r", "select 5").parse("", "select 6").sync());
+  EXPECT_EQ(text_of(Stream().bind("", "r")), "select 5");
+  EXPECT_EQ(text_of(Stream().bind("", "")), "select 6");
+  const Bytes bytes = Stream().query("select 7").take();
+  for (std::size_t cut = 0; cut < bytes.size(); ++cut)
+    (void)translator.first_sql(ByteView(bytes).first(cut));
+}
+
 }  // namespace
 }  // namespace sluice::pooling
