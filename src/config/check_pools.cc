@@ -70,6 +70,13 @@ void check_classes(const Config& config, Reporter& reporter) {
                    "the targets add up to " + std::to_string(target_sum) + ", and there are " +
                        std::to_string(config.replicas.size()) + " replicas",
                    "lower the targets; what they leave over is the pool mixed");
+  const bool alike = std::all_of(classes.begin(), classes.end(), [&](const PriorityClass& each) {
+    return each.weight == classes.front().weight;
+  });
+  if (config.options.policy == PolicyName::Proportional && config.options.weight_target.empty() &&
+      classes.size() > 1 && alike)
+    reporter.warning("classes", "all weigh the same, so that proportional prefers no class",
+                     "weight: 2 for the first");
   check_class_reference(config, "default_class", config.options.default_class, reporter);
 }
 

@@ -1,3 +1,6 @@
+#include "sluice/policy/weight_controller.h"
+
+#include "base/text.h"
 #include "config/checks.h"
 
 namespace sluice::config {
@@ -68,6 +71,16 @@ void check_measuring(const Config& config, Reporter& reporter) {
   if (o.queue_discipline == QueueDiscipline::ShortestFirst && o.queue_ageing.count() == 0)
     reporter.warning("queue_ageing", "large pieces of work may wait for ever behind smaller ones",
                      "set queue_ageing above 0");
+  if (!o.weight_target.empty()) {
+    if (!policy::WeightTarget::parse(o.weight_target))
+      reporter.error("weight_target", "\"" + without_controls(o.weight_target) + "\" is not a target",
+                     "median:0.8, p95:0.5, median:40ms or p95:2s");
+    else if (o.policy != PolicyName::Proportional)
+      reporter.warning("weight_target", "is not used: policy is " + std::string(word_of(o.policy)),
+                       "policy: proportional");
+  } else if (reporter.given("weight_limit")) {
+    reporter.warning("weight_limit", "is not used: there is no weight_target", "weight_target: median:0.8");
+  }
   if (o.profile_path.empty() && (reporter.given("profile_mode") || reporter.given("profile_interval")))
     reporter.warning(reporter.given("profile_mode") ? "profile_mode" : "profile_interval",
                      "is not used: profile_path is not given");

@@ -28,6 +28,7 @@ std::vector<PriorityClass> usual_classes(std::size_t replica_count) {
   PriorityClass premium;
   premium.name = "premium";
   premium.target = target;
+  premium.weight = *Weight::parse("2");
   PriorityClass freemium;
   freemium.name = "freemium";
   freemium.return_ratio = *Ratio::parse("0.80");

@@ -39,6 +39,7 @@ enum class ProxyProtocolOf { Inherited, Off, V1, V2 };
 enum class LogLevel { Debug, Info, Warning, Error };
 enum class LogFormat { KeyValue, Json };
 enum class TlsProtocols { Secure, Tls12, Tls13 };
+enum class RecordedNames { Hashed, Plain };
 enum class IoEngine { Auto, Epoll, IoUring };
 
 // The words of an enum in configuration files, in the order in which they are listed to people.
@@ -54,7 +55,8 @@ struct EnumWords<PolicyName> {
                                        Words<PolicyName>{"round_robin", PolicyName::RoundRobin},
                                        Words<PolicyName>{"least_loaded", PolicyName::LeastLoaded},
                                        Words<PolicyName>{"dedicated", PolicyName::Dedicated},
-                                       Words<PolicyName>{"random_two_choices", PolicyName::RandomTwoChoices}};
+                                       Words<PolicyName>{"random_two_choices", PolicyName::RandomTwoChoices},
+                                       Words<PolicyName>{"proportional", PolicyName::Proportional}};
 };
 template <>
 struct EnumWords<AuthMethod> {
@@ -177,6 +179,11 @@ struct EnumWords<TlsProtocols> {
   static constexpr std::array words = {Words<TlsProtocols>{"secure", TlsProtocols::Secure},
                                        Words<TlsProtocols>{"tlsv1.2", TlsProtocols::Tls12},
                                        Words<TlsProtocols>{"tlsv1.3", TlsProtocols::Tls13}};
+};
+template <>
+struct EnumWords<RecordedNames> {
+  static constexpr std::array words = {Words<RecordedNames>{"hashed", RecordedNames::Hashed},
+                                       Words<RecordedNames>{"plain", RecordedNames::Plain}};
 };
 template <>
 struct EnumWords<IoEngine> {

@@ -34,6 +34,9 @@ inline std::string bare(const std::string& value) {
 inline std::string bare(Ratio value) {
   return value.to_string();
 }
+inline std::string bare(Weight value) {
+  return value.to_string();
+}
 inline std::string bare(const std::vector<std::string>& value) {
   std::string out;
   for (const std::string& text : value)

@@ -387,4 +387,21 @@ std::string KindText<kind::Fraction>::print(const Ratio& value) {
   return value.to_string();
 }
 
+template <>
+std::string KindText<kind::Weighting>::expects(const Limits&) {
+  return "a decimal from 0.001 to 1000 with at most three digits after the point";
+}
+template <>
+std::string KindText<kind::Weighting>::read(const Node& node, const Limits& limits, Weight& value) {
+  const std::optional<Weight> weight =
+      node.kind == Node::Kind::Scalar ? Weight::parse(node.scalar) : std::optional<Weight>();
+  if (!weight) return not_as_expected(node, expects(limits));
+  value = *weight;
+  return "";
+}
+template <>
+std::string KindText<kind::Weighting>::print(const Weight& value) {
+  return value.to_string();
+}
+
 }  // namespace sluice::config

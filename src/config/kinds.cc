@@ -30,4 +30,10 @@ Fraction::Value Fraction::initial(std::string_view v) {
   return *ratio;
 }
 
+Weighting::Value Weighting::initial(std::string_view v) {
+  const std::optional<Weight> weight = Weight::parse(v);
+  SLUICE_ASSERT(weight.has_value());
+  return *weight;
+}
+
 }  // namespace sluice::config::kind

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sluice/ratio.h"
+#include "sluice/weight.h"
 
 #include "config/enums.h"
 #include "config/network.h"
@@ -84,6 +85,12 @@ struct Fraction {
   static Value initial(std::string_view v);
 };
 
+// An exact decimal in [0.001, 1000].
+struct Weighting {
+  using Value = Weight;
+  static Value initial(std::string_view v);
+};
+
 // A set of keys, each with a time: a bare number is in milliseconds, and fractions are welcome.
 struct Times {
   using Value = NamedTimes;
@@ -128,6 +135,7 @@ using TlsProtocols = Choice<config::TlsProtocols>;
 using PlacementPolicy = Choice<config::PlacementPolicy>;
 using QueueDiscipline = Choice<config::QueueDiscipline>;
 using BudgetMode = Choice<config::BudgetMode>;
+using RecordedNames = Choice<config::RecordedNames>;
 using IoEngine = Choice<config::IoEngine>;
 
 }  // namespace sluice::config::kind

@@ -68,7 +68,8 @@ policy::PoolConfig pool_config(const Config& config) {
   pools.order = config.options.order_within_pool;
   pools.nearest_slack = config.options.nearest_slack;
   for (const PriorityClass& each : config.classes)
-    pools.classes.push_back({each.name, each.saturation, each.return_ratio, each.floor, each.target});
+    pools.classes.push_back(
+        {each.name, each.saturation, each.return_ratio, each.floor, each.target, each.weight});
   for (const Server& replica : config.replicas)
     pools.replicas.push_back(
         {replica.name, replica.pool.empty() ? std::nullopt : std::optional<std::string>(replica.pool),

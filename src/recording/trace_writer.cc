@@ -28,12 +28,12 @@ void TraceWriter::begin_file(std::int64_t began_us) {
 
 NameId TraceWriter::name(NameKind kind, std::string_view text) {
   auto& names = names_[static_cast<std::size_t>(kind)];
-  const std::string key(text.substr(0, kNameBytesMax));
-  if (const auto found = names.find(key); found != names.end()) return found->second;
+  text = text.substr(0, kNameBytesMax);
+  if (const auto found = names.find(text); found != names.end()) return found->second;
   if (names.size() > kNameIdMax) return kNameIdMax;
   const auto id = static_cast<NameId>(names.size());
-  names.emplace(key, id);
-  add(Name{kind, id, key});
+  names.emplace(text, id);
+  add(Name{kind, id, std::string(text)});
   return id;
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -43,7 +44,13 @@ class TraceWriter {
 
  private:
   Settings settings_;
-  std::array<std::unordered_map<std::string, NameId>, kNameKindCount> names_;
+  // A name is looked up without becoming a string.
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  using Ids = std::unordered_map<std::string, NameId, Hash, std::equal_to<>>;
+
+  std::array<Ids, kNameKindCount> names_;
   Bytes records_;  // of the block that is being filled
   Offset base_{};
   RecordEncoder encoder_;

@@ -453,6 +453,10 @@ void Admission::reconfigure(const policy::PoolConfig& pools, AdmissionLimits lim
   });
 }
 
+void Admission::set_class_weight(policy::ClassId session_class, Weight weight) {
+  change([&] { replicas_.assignment.set_class_weight(session_class, weight); });
+}
+
 void Admission::set_round_trips(RoundTrips round_trips) {
   const std::lock_guard lock(mutex_);
   round_trips_.swap(round_trips);

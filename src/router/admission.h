@@ -173,6 +173,8 @@ class Admission {
   std::optional<policy::ClassId> find_class(std::string_view name) const;
   std::optional<policy::BudgetId> find_budget(std::string_view name) const;
   void reconfigure(const policy::PoolConfig& pools, AdmissionLimits limits);
+  // Until the next reconfigure(). What others may have changes with it, so that waiters may go.
+  void set_class_weight(policy::ClassId session_class, Weight weight);
   // By the host's name, for the order in which near replicas come first.
   void set_round_trips(RoundTrips round_trips);
 

@@ -67,6 +67,7 @@ std::optional<std::string> Router::open() {
   if (!materials) return problem;
   const auto effective = effective_config(file_config_, topology_);
   admission_ = std::make_unique<Admission>(config::pool_config(*effective), admission_limits(effective));
+  weight_holder_.configure(*effective, *admission_);
   telemetry_ = std::make_unique<telemetry::Registry>(names_.update(*effective, *admission_));
   control_metrics_ = &telemetry_->add_thread();
   const SnapshotPtr snapshot =
@@ -89,6 +90,13 @@ std::optional<std::string> Router::open() {
     asio::post(control_, [this, batch = std::move(batch)] {
       route_watch_->take(batch, std::chrono::steady_clock::now());
     });
+    return true;
+  };
+  trace_recorder_ = std::make_unique<TraceRecorder>(mock_secret_);
+  shared_->recorded = [this](RecordedBatch batch) {
+    if (!trace_recorder_->accepts()) return false;
+    if (control_ended_) return take_recorded(batch);
+    asio::post(control_, [this, batch = std::move(batch)] { take_recorded(batch); });
     return true;
   };
   for (std::size_t i = 0; i < thread_count(options); ++i)
@@ -120,6 +128,7 @@ int Router::run() {
   // Of a log that nobody reads any more; sockets do not raise it.
   std::signal(SIGPIPE, SIG_IGN);
   watch_servers();
+  configure_recording(*snapshot()->config);
   for (const auto& worker : shared_->workers)
     worker->start(std::make_unique<View>(*this, worker->context().get_executor()));
   tasks_.spawn("reload signals", handle_reload_signals());
@@ -138,6 +147,10 @@ int Router::run() {
   for (int round = 0; round < 2; ++round)
     for (const auto& worker : shared_->workers)
       worker->run_leftovers();
+  control_ended_ = true;
+  for (const auto& worker : shared_->workers)
+    worker->recording().hand_over();
+  trace_recorder_->close();
   log::info("stopped");
   return exit_code_;
 }

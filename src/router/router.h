@@ -31,7 +31,9 @@
 #include "router/stats_period.h"
 #include "router/telemetry_names.h"
 #include "router/topology.h"
+#include "router/trace_recorder.h"
 #include "router/view.h"
+#include "router/weight_holder.h"
 #include "router/worker.h"
 #include "service/loop_watch.h"
 #include "service/notifier.h"
@@ -103,6 +105,9 @@ class Router {
   void sample_sizes(telemetry::Samples& samples) const;
   void look_at_routes();
   void look_at_stats();
+  void look_at_weight();
+  bool take_recorded(const RecordedBatch& batch);
+  void configure_recording(const config::Config& config);
   asio::awaitable<void> drain();
   // router_service.cc
   void begin_service();
@@ -171,10 +176,14 @@ class Router {
 
   TelemetryNames names_;
   std::unique_ptr<Admission> admission_;
+  WeightHolder weight_holder_;
+  int sweeps_ = 0;
   std::unique_ptr<telemetry::Registry> telemetry_;
   telemetry::ThreadMetrics* control_metrics_ = nullptr;  // the control thread's, owned by the registry
   std::unique_ptr<RouteWatch> route_watch_;
   std::map<std::optional<policy::ClassId>, bool> sizes_known_;  // by pool, as the log has it
+  std::unique_ptr<TraceRecorder> trace_recorder_;
+  bool control_ended_ = false;  // nothing that is posted to it runs any more
   std::unique_ptr<ServerDirectory> directory_;
   std::unique_ptr<Shared> shared_;
   std::unique_ptr<View> view_;

@@ -22,6 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kSweep = 1s;
+constexpr int kSweepsPerWeight = 5;
 constexpr auto kDrainPoll = 50ms;
 
 protocol::ErrorFields shutting_down() {
@@ -126,6 +127,8 @@ asio::awaitable<void> Router::sweep() {
     look_at_routes();
     look_at_stats();
     look_at_sizes();
+    look_at_weight();
+    trace_recorder_->flush();
     notifier_.status(status_line());
     log::settle_repeats();
   }
@@ -138,6 +141,24 @@ void Router::look_at_stats() {
   const std::vector<admin::StatsRow> totals = total_rows(*telemetry_);
   const std::lock_guard lock(mutex_);
   stats_period_.end(totals, now);
+}
+
+void Router::look_at_weight() {
+  if (++sweeps_ % kSweepsPerWeight == 0 && weight_holder_.holds())
+    weight_holder_.look(telemetry_->read(), *admission_);
+}
+
+bool Router::take_recorded(const RecordedBatch& batch) {
+  trace_recorder_->take(batch, [this](policy::ReplicaId replica) {
+    return snapshot()->server_name(ServerId(replica.value()));
+  });
+  return true;
+}
+
+void Router::configure_recording(const config::Config& config) {
+  const bool on = trace_recorder_->configure(config);
+  for (const auto& worker : shared_->workers)
+    worker->recording().set_on(on);
 }
 
 void Router::fill_averages(std::vector<admin::StatsRow>& rows) const {
@@ -231,6 +252,8 @@ void Router::apply(std::shared_ptr<const config::Config> effective, Materials ma
   const SnapshotPtr old = snapshot();
   admission_->reconfigure(config::pool_config(*effective), admission_limits(effective));
   shared_->size_book.set_entries_max(effective->options.size_table_entries);
+  weight_holder_.configure(*effective, *admission_);
+  configure_recording(*effective);
   telemetry_->set_names(names_.update(*effective, *admission_));
   const SnapshotPtr made = make_snapshot(effective, std::move(materials), *admission_, names_, mock_secret_);
   const auto& options = made->options();

@@ -380,6 +380,12 @@ void Session::begin_accounting(telemetry::DatabaseLabel database) {
   if (snapshot_->options().trace_comments)
     meter_.trace(worker_.calls(), {snapshot_->host_number(tag_.host), tag_.priority.value()},
                  snapshot_->options().trace_idle_timeout);
+  if (worker_.recording().on())
+    meter_.record(worker_.recording(),
+                  {snapshot_->class_name(tag_.priority), tag_.user, tag_.database, tag_.host});
+  if (SessionRecording* const recording = meter_.recording();
+      recording != nullptr && !transactions_ && on_replica())
+    recording->admitted(RecordedEvent::Kind::Session, granted_->replica, granted_->waited, Clock::now());
   if (!transactions_) {
     metrics.count(metric::sessions_opened_total, tag_.priority, server_label());
     metrics.change(metric::sessions, 1, tag_.priority, server_label());
@@ -392,6 +398,7 @@ void Session::begin_accounting(telemetry::DatabaseLabel database) {
 
 void Session::end_accounting(RelayEnd end) {
   meter_.flush();
+  if (SessionRecording* const recording = meter_.recording()) recording->ended(Clock::now());
   telemetry::ThreadMetrics& metrics = worker_.metrics();
   if (!transactions_) metrics.change(metric::sessions, -1, tag_.priority, server_label());
   if (opened_) metrics.count(metric::sessions_closed_total, close_reason(end));

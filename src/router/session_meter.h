@@ -3,12 +3,14 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "sluice/policy/ids.h"
 
 #include "protocol/error_scanner.h"
 #include "protocol/session_tracker.h"
 #include "router/call_collector.h"
+#include "router/recording_batch.h"
 #include "telemetry/metrics.h"
 
 namespace sluice::router {
@@ -33,6 +35,10 @@ class SessionMeter {
     trace_.emplace(collector, origin, memory);
   }
 
+  // Records what follows. Each replica that it gets is noted by itself: see SessionRecording.
+  void record(RecordingBuffer& buffer, RecordedWho who) { recording_.emplace(buffer, std::move(who)); }
+  SessionRecording* recording() noexcept { return recording_ ? &*recording_ : nullptr; }
+
   // What the session came to, for its last line in the log.
   struct Totals {
     std::uint64_t queries = 0, transactions = 0, errors = 0;
@@ -53,6 +59,7 @@ class SessionMeter {
     metrics_.add(telemetry::metric::query_seconds_total, service, database_);
     ++totals_.queries;
     totals_.service += service;
+    if (recording_) recording_->answered(service, SessionRecording::Clock::now());
   }
   void on_error(const protocol::ErrorClass& error) noexcept;
   void on_ready(const protocol::SessionTracker::Ready& ready) {
@@ -79,6 +86,7 @@ class SessionMeter {
   std::uint64_t from_server_ = 0;
   Totals totals_;
   std::optional<SessionTrace> trace_;
+  std::optional<SessionRecording> recording_;
 };
 
 }  // namespace sluice::router

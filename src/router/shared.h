@@ -15,6 +15,7 @@
 #include "router/database_gates.h"
 #include "router/directory.h"
 #include "router/ids.h"
+#include "router/recording_batch.h"
 #include "router/replay_positions.h"
 #include "router/server_pool.h"
 #include "router/size_learner.h"
@@ -50,6 +51,7 @@ struct Shared {
   std::vector<std::string> predecessor_cancels;
   std::function<void(ServerId, std::string reason)> server_failed;  // a passive mark for the health checks
   CallCollector::Deliver calls_finished;                            // to the table of traces
+  RecordingBuffer::Deliver recorded;                                // to the file
 
   std::atomic<std::uint64_t> next_session{1};
   std::atomic<std::size_t> unauthenticated{0};

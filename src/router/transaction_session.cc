@@ -212,6 +212,9 @@ void TransactionSession::begin(PooledServer& server, Clock::time_point now) {
   if (meter_ == nullptr) return;
   meter_->waited(now - asked_at_);
   service_before_ = meter_->totals().service;
+  if (SessionRecording* const recording = meter_->recording();
+      recording != nullptr && servers_ == Servers::Replicas)
+    recording->admitted(RecordedEvent::Kind::Transaction, slot_->replica, now - asked_at_, now);
 }
 
 // Of what has just ended. A session that stays on its server goes on with other work there.
@@ -224,6 +227,8 @@ void TransactionSession::learn_size(bool pinned) {
 
 void TransactionSession::end_slot() {
   if (!slot_) return;
+  if (SessionRecording* const recording = meter_ != nullptr ? meter_->recording() : nullptr)
+    recording->ended(Clock::now());
   worker_.slot_requests().close(*std::exchange(slot_, std::nullopt));
 }
 

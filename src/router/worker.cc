@@ -66,6 +66,7 @@ Worker::Worker(Shared& shared, unsigned index, SnapshotPtr snapshot, telemetry::
       work_(asio::make_work_guard(io_)),
       buffers_(snapshot_->options().pkt_buf),
       calls_(metrics, shared.calls_finished),
+      recording_(index, shared.recorded),
       at_gate_(io_.get_executor()),
       sizes_(shared.size_book),
       slot_requests_(io_.get_executor(), shared.admission),
@@ -347,6 +348,7 @@ asio::awaitable<void> Worker::tick() {
     listening_.tick(now);
     calls_.hand_over();
     sizes_.hand_over();
+    recording_.hand_over();
     if (++ticks % 2 == 0) buffers_.trim();
     report_exhaustion();
   }

@@ -26,6 +26,7 @@
 #include "router/leg_sampler.h"
 #include "router/listen_registry.h"
 #include "router/listeners.h"
+#include "router/recording_batch.h"
 #include "router/session.h"
 #include "router/shared.h"
 #include "router/size_learner.h"
@@ -105,6 +106,7 @@ class Worker {
   telemetry::ThreadMetrics& metrics() noexcept { return metrics_; }
   CallCollector& calls() noexcept { return calls_; }
   SizeLearner& sizes() noexcept { return sizes_; }
+  RecordingBuffer& recording() noexcept { return recording_; }
   SlotRequests& slot_requests() noexcept { return slot_requests_; }
   TransactionPools& transaction_pools() noexcept { return transaction_pools_; }
   const TransactionPools& transaction_pools() const noexcept { return transaction_pools_; }
@@ -138,6 +140,7 @@ class Worker {
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   net::BufferPool buffers_;
   CallCollector calls_;
+  RecordingBuffer recording_;
   std::unique_ptr<net::Ring> ring_;
   std::unique_ptr<admin::RouterView> view_;
   std::vector<std::pair<std::string, net::Listener>> listeners_;  // with the name of its configuration entry

@@ -21,6 +21,27 @@ TEST_F(Check, WarnsOfAWatermarkThatNothingIsBelow) {
                           "classes[0].return_ratio", "a watermark of 0"));
 }
 
+TEST_F(Check, WarnsOfProportionalSharesThatPreferNobody) {
+  const char* const kAlike = "all weigh the same";
+  const std::string classes = "classes: [{name: a, target: 1}, {name: b, target: 1}]\n";
+  EXPECT_TRUE(has_warning(with("policy: proportional\n" + classes), "classes", kAlike));
+  EXPECT_FALSE(has_warning(with(classes), "classes", kAlike));
+  EXPECT_FALSE(has_warning(with("policy: proportional\n"), "classes", kAlike))
+      << "the usual classes weigh 2 and 1";
+  EXPECT_FALSE(has_warning(with("policy: proportional\nweight_target: \"median:0.8\"\n" + classes), "classes",
+                           kAlike));
+}
+
+TEST_F(Check, ReadsTheTargetOfAWeight) {
+  for (const char* target : {"median:0.8", "p95:40ms", "median:2s"})
+    EXPECT_TRUE(with("policy: proportional\nweight_target: \"" + std::string(target) + "\"\n").config)
+        << target;
+  EXPECT_TRUE(has_error(with("weight_target: mean\n"), "weight_target", "\"mean\" is not a target"));
+  EXPECT_TRUE(has_warning(with("weight_target: \"p95:2\"\n"), "weight_target", "is not used: policy is plb"));
+  EXPECT_TRUE(has_warning(with("weight_limit: 4\n"), "weight_limit", "there is no weight_target"));
+  EXPECT_TRUE(has_error(with("weight_limit: 0\n"), "weight_limit", "a decimal from 0.001 to 1000"));
+}
+
 TEST_F(Check, RefusesUnknownNamesAndSuggestsKnownOnes) {
   EXPECT_TRUE(has_error(with("default_class: freemuim\n"), "default_class", "did you mean freemium?"));
   EXPECT_TRUE(has_error(with("rules: [{class: gold}]\n"), "rules[0].class", "there is no class \"gold\""));

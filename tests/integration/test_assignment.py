@@ -184,6 +184,7 @@ def test_origin_hosts_come_from_networks_and_from_those_who_are_believed(make_ro
         ("least_loaded", {f"r{i}": 4 for i in range(5)}),
         ("dedicated", {"r0": 5, "r1": 5, "r2": 5, "r3": 5}),
         ("random_two_choices", None),
+        ("proportional", None),
     ],
 )
 def test_the_other_policies_spread_as_they_should(make_router, policy, expected):

@@ -121,7 +121,7 @@ def test_a_changed_policy_or_class_keeps_every_live_session_counted(make_router,
     router = make_router()
     clients = [router.session(user, "app_read") for user in ("alice", "bob") for _ in range(6)]
     try:
-        for policy in ("round_robin", "dedicated", "least_loaded", "random_two_choices", "plb"):
+        for policy in ("round_robin", "dedicated", "least_loaded", "random_two_choices", "proportional", "plb"):
             router.write_config(policy=policy)
             reload_and_wait(router)
             assert sum(
