@@ -20,7 +20,7 @@ using Action = std::function<int()>;
 // Each adds one command with its options to the application; its callback sets `action`.
 // `command_line` is the program's own, with which it may start itself anew.
 void add_router(CLI::App& app, Action& action, const std::vector<std::string>& command_line);
-void add_placer(CLI::App& app, Action& action);
+void add_placer(CLI::App& app, Action& action, const std::vector<std::string>& command_line);
 void add_check(CLI::App& app, Action& action);
 void add_decide(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);

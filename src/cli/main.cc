@@ -33,8 +33,9 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1);
   app.failure_message(CLI::FailureMessage::simple);
   Action action;
-  add_router(app, action, std::vector<std::string>(argv, argv + argc));
-  add_placer(app, action);
+  const std::vector<std::string> command_line(argv, argv + argc);
+  add_router(app, action, command_line);
+  add_placer(app, action, command_line);
   add_check(app, action);
   add_decide(app, action);
   add_demo(app, action);

@@ -38,10 +38,12 @@ void Connection::start() {
   client_.read();
 }
 
-void Connection::drain() {
-  draining_ = true;
-  keep_alive_ = false;
-  if (phase_ == Phase::Head && !head_begun_) close_all();
+void Connection::drain(Drain how) {
+  draining_ = std::max(draining_, how);
+  if (draining_ == Drain::Now) {
+    keep_alive_ = false;
+    if (phase_ == Phase::Head && !head_begun_) close_all();
+  }
   settle();
 }
 
@@ -101,7 +103,7 @@ void Connection::next_request() {
     client_.take(2);
   const std::string_view text = client_.unread_text();
   if (text.empty() || (!head_begun_ && text == "\r")) {
-    if (draining_ || client_ended_) return close_all();
+    if (draining_ == Drain::Now || client_ended_) return close_all();
     return client_.read();
   }
   if (!head_begun_) begin_head();
@@ -149,7 +151,7 @@ void Connection::handle_head(std::string_view bytes) {
     return refuse(413, "The body of the request is too large.", PlacerRefusal::TooLarge);
   minor_version_ = head.minor_version;
   const std::uint32_t requests_max = options().max_requests_per_connection;
-  keep_alive_ = head.keep_alive && !draining_ && (requests_max == 0 || requests_ < requests_max);
+  keep_alive_ = head.keep_alive && draining_ == Drain::No && (requests_max == 0 || requests_ < requests_max);
   upload_framing_ = head.framing;
   upload_left_ = head.content_length;
   has_body_ = head.framing == http::Framing::Chunked || head.content_length > 0;

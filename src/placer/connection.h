@@ -20,6 +20,8 @@ namespace sluice::placer {
 
 class Worker;
 
+enum class Drain : std::uint8_t { No, AfterNext, Now };
+
 // One client's connection: its requests one after the other, each passed on to a compute host and answered
 // from there. A state machine over the events of two channels. Both directions of a request run at the same
 // time, each with at most one buffer: what the other side does not take yet waits there, and nothing more is
@@ -42,8 +44,9 @@ class Connection final : public ChannelUser {
   void start();
   // To be called some times a second.
   void tick(Clock::time_point now);
-  // Takes no further request: an idle connection is closed, a busy one after its response.
-  void drain();
+  // Takes no further request: an idle connection is closed, a busy one after its response. AfterNext: one
+  // whose client has not been told so gets its next request answered first, as that may be on its way.
+  void drain(Drain how);
   // Ends it now, whatever it does.
   void cut();
 
@@ -176,7 +179,7 @@ class Connection final : public ChannelUser {
   std::uint64_t requests_ = 0;
   bool head_begun_ = false;    // a byte of the next head came
   bool client_ended_ = false;  // it sends no more
-  bool draining_ = false;
+  Drain draining_ = Drain::No;
   bool next_wanted_ = false;
   std::uint64_t lingered_bytes_ = 0;
   Clock::time_point deadline_{};       // of Head, Refusing and Linger

@@ -95,7 +95,7 @@ bool Connection::begin_response(const http::ResponseHead& head, std::size_t byte
   download_bytes_ = 0;
   host_keep_alive_ = head.keep_alive && download_framing_ != Framing::UntilClose;
   // A request whose end has not come yet: what is left of it must not be taken for the next one.
-  if (upload_ != Progress::Read || draining_) keep_alive_ = false;
+  if (upload_ != Progress::Read || draining_ != Drain::No) keep_alive_ = false;
   switch (download_framing_) {
     case Framing::None:
       body_out_ = BodyOut::None;

@@ -34,7 +34,7 @@ void Connection::finish_response() {
                             view_->snapshot->host_labels[place_.host], HostFailure::Status5xx);
   account(status_, status_ >= 500 ? Verdict::Failed : Verdict::Answered);
   if (!whole) return linger();
-  if (!keep_alive_ || draining_) {
+  if (!keep_alive_ || draining_ == Drain::Now) {
     // What the client still sends would draw a reset over the response's end.
     if (!client_.empty()) return linger();
     return close_all();

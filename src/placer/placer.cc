@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "placer/snapshot_parts.h"
+#include "service/takeover_channel.h"
 #include "telemetry/log_settings.h"
 
 namespace sluice::placer {
@@ -28,12 +29,16 @@ std::vector<std::uint32_t> places_of(const std::vector<std::string>& wanted,
 
 }  // namespace
 
-Placer::Placer(std::string config_path, std::shared_ptr<const config::PlacerConfig> config)
+Placer::Placer(std::string config_path, std::shared_ptr<const config::PlacerConfig> config,
+               service::Succession::Plan succession)
     : config_path_(std::move(config_path)),
       initial_(std::move(config)),
       reload_signals_(control_),
       end_signals_(control_),
       decide_timer_(control_),
+      succession_(control_.get_executor(), std::move(succession), service::kPlacerTakeover,
+                  {[this] { return sockets_for_successor(); }, [this] { own_socket_files(true); },
+                   [this](pid_t successor) { handed_over(successor); }}),
       tasks_(control_.get_executor()) {}
 
 Placer::~Placer() = default;
@@ -93,14 +98,16 @@ bool Placer::start_mirror(const config::PlacerOptions& options, std::string& pro
   }
   settings.from = *source;
   settings.to.path = options.profile_path;
-  mirror_ = std::make_unique<mirror::Mirror>(control_.get_executor(), std::move(settings));
-  return mirror_->start(problem).has_value();
+  auto made = std::make_unique<mirror::Mirror>(control_.get_executor(), std::move(settings));
+  if (!made->start(problem)) return false;
+  mirror_ = std::move(made);
+  return true;
 }
 
 std::optional<std::string> Placer::open() {
   const config::PlacerOptions& options = initial_->options;
   // Before anybody can see us listen, and send one.
-  for (const int signal : {SIGHUP, SIGUSR1})
+  for (const int signal : {SIGHUP, SIGUSR1, SIGUSR2})
     reload_signals_.add(signal);
   for (const int signal : {SIGTERM, SIGINT, SIGQUIT})
     end_signals_.add(signal);
@@ -116,7 +123,9 @@ std::optional<std::string> Placer::open() {
     if (const auto done = shared_.access_log->open(); !done)
       return "cannot open the access log " + options.access_log + ": " + done.error().code.message();
   }
-  if (!start_mirror(options, problem)) return problem;
+  if (auto failure = succession_.find_predecessor()) return failure;
+  // A predecessor keeps the copy until it has handed over.
+  if (succession_.clients() == nullptr && !start_mirror(options, problem)) return problem;
   if (!options.profile_path.empty()) reader_ = std::make_unique<shm::ProfileReader>(options.profile_path);
   prober_ = std::make_unique<Prober>(
       control_.get_executor(),
@@ -124,17 +133,20 @@ std::optional<std::string> Placer::open() {
   read_profile();
   look_at_calibration();
   publish();
-  Worker::Ports ports;
+  Worker::Listening how;
+  how.inherited = succession_.clients();
+  how.workers = thread_count(options);
   const Worker* first = nullptr;
-  for (std::size_t i = 0; i < thread_count(options); ++i) {
+  for (how.index = 0; how.index < how.workers; ++how.index) {
     auto& worker = workers_.emplace_back(std::make_unique<Worker>(shared_, view_, telemetry_->add_thread()));
-    if (!worker->listen(first, ports, problem)) return problem;
+    if (!worker->listen(first, how, problem)) return problem;
     if (first == nullptr) first = worker.get();
   }
   if (options.admin_port > 0) {
     http::PageServer::Settings settings;
     settings.address = options.admin_addr;
     settings.port = static_cast<std::uint16_t>(options.admin_port);
+    settings.inherited = succession_.admin();
     admin_ = std::make_unique<http::PageServer>(
         control_.get_executor(), std::move(settings),
         [this](http::PageRequest request) { return answer(std::move(request)); },
@@ -149,22 +161,15 @@ int Placer::run() {
   // Of a log that nobody reads any more; sockets do not raise it.
   std::signal(SIGPIPE, SIG_IGN);
   prober_->configure(snapshot_);
-  for (const auto& worker : workers_)
-    worker->start();
   tasks_.spawn("reload signals", handle_reload_signals());
   tasks_.spawn("end signals", handle_end_signals());
   tasks_.spawn("decide", decide());
-  log::info("ready", {{"version", SLUICE_VERSION},
-                      {"threads", workers_.size()},
-                      {"compute_hosts", snapshot_->hosts.size()},
-                      {"routes", snapshot_->config->routes.size()},
-                      {"policy", config::word_of(snapshot_->options().policy)}});
-  begin_service();
+  tasks_.spawn("begin", begin());
   control_.run();
   for (const auto& worker : workers_)
     worker->join();
   log::info("stopped");
-  return 0;
+  return exit_code_;
 }
 
 AdminFacts Placer::facts() const {

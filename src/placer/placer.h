@@ -26,6 +26,7 @@
 #include "placer/worker.h"
 #include "service/loop_watch.h"
 #include "service/notifier.h"
+#include "service/succession.h"
 #include "shm/profile_reader.h"
 #include "telemetry/registry.h"
 
@@ -35,7 +36,8 @@ namespace sluice::placer {
 // run()) with signals, health checks, measuring, decisions for all routes, reload and the HTTP admin.
 class Placer {
  public:
-  Placer(std::string config_path, std::shared_ptr<const config::PlacerConfig> config);
+  Placer(std::string config_path, std::shared_ptr<const config::PlacerConfig> config,
+         service::Succession::Plan succession);
   Placer(const Placer&) = delete;
   Placer& operator=(const Placer&) = delete;
   ~Placer();
@@ -43,16 +45,22 @@ class Placer {
   // Opens the listening sockets and everything else that can fail. On an error, a sentence that says what and
   // why.
   std::optional<std::string> open();
-  // Serves until a signal ends it. Returns the exit code.
+  // Serves until a signal ends it, or a takeover comes to nothing. Returns the exit code.
   int run();
 
  private:
   asio::awaitable<void> handle_reload_signals();
   asio::awaitable<void> handle_end_signals();
+  asio::awaitable<void> begin();
   asio::awaitable<void> decide();
   asio::awaitable<void> drain();
   // placer_service.cc
   void begin_service();
+  bool begin_succession();
+  void own_socket_files(bool own);
+  service::TakeoverPoint::Sockets sockets_for_successor();
+  void handed_over(pid_t successor);
+  void end(std::chrono::milliseconds patience);
   std::string status_line() const;
   asio::awaitable<http::Page> answer(http::PageRequest request);
 
@@ -62,6 +70,7 @@ class Placer {
   void reload();
   void reload_now();
   void read_profile();
+  void look_at_mirror();
   void look_at_calibration();
   void publish();
   void host_checked(const HostState& host, bool ok, bool changed);
@@ -91,9 +100,13 @@ class Placer {
   std::unique_ptr<service::LoopWatch> loop_watch_;  // null where no service manager asks for it
   asio::signal_set reload_signals_, end_signals_;
   asio::steady_timer decide_timer_;
+  service::Succession succession_;
   std::chrono::steady_clock::time_point drain_until_{};
   bool shutting_down_ = false;
+  bool handed_over_ = false;  // a successor serves; only the connections that are here go on
+  bool lingering_ = false;    // handed over, and not told to end since
   bool stopped_ = false;
+  int exit_code_ = 0;
   net::TaskGroup tasks_;
 };
 

@@ -21,9 +21,36 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kDrainPoll = 20ms;
+constexpr auto kLookPoll = 5ms;
 constexpr auto kAwait = asio::experimental::as_tuple(asio::use_awaitable);
 
 }  // namespace
+
+// Whoever follows another process looks first which hosts are up: the other one knows, and serves meanwhile.
+asio::awaitable<void> Placer::begin() {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  const auto until = std::chrono::steady_clock::now() + snapshot_->options().health_check_timeout;
+  const auto known = [this] {
+    const std::vector<HostReport> reports = prober_->reports();
+    return std::all_of(reports.begin(), reports.end(), [](const HostReport& host) { return host.checked; });
+  };
+  asio::steady_timer timer(control_);
+  while (succession_.clients() != nullptr && !shutting_down_ && !known() &&
+         std::chrono::steady_clock::now() < until) {
+    timer.expires_after(kLookPoll);
+    co_await timer.async_wait(kAwait);
+  }
+  if (shutting_down_) co_return;
+  publish();
+  for (const auto& worker : workers_)
+    worker->start();
+  log::info("ready", {{"version", SLUICE_VERSION},
+                      {"threads", workers_.size()},
+                      {"compute_hosts", snapshot_->hosts.size()},
+                      {"routes", snapshot_->config->routes.size()},
+                      {"policy", config::word_of(snapshot_->options().policy)}});
+  if (begin_succession()) begin_service();
+}
 
 // Apart from the signals that end the placer: those must not wait behind a row of reloads.
 asio::awaitable<void> Placer::handle_reload_signals() {
@@ -35,6 +62,8 @@ asio::awaitable<void> Placer::handle_reload_signals() {
       if (const auto done = log::reopen(); !done)
         log::error("the log cannot be opened anew", {{"reason", done.error().code.message()}});
       if (shared_.access_log != nullptr) (void)shared_.access_log->open();
+    } else if (signal == SIGUSR2) {
+      succession_.start_successor(shutting_down_ ? "shutting down" : "");
     } else if (!shutting_down_) {
       reload();
     }
@@ -47,26 +76,41 @@ asio::awaitable<void> Placer::handle_end_signals() {
     const auto [ec, signal] = co_await end_signals_.async_wait(kAwait);
     if (ec) co_return;
     // The second one is meant: whoever sends it does not want to wait.
-    const bool at_once = signal == SIGQUIT || shutting_down_;
-    drain_until_ = std::chrono::steady_clock::now() + (at_once ? 0ms : snapshot_->options().drain_timeout);
-    if (std::exchange(shutting_down_, true)) continue;
-    log::info("shutting down", {{"connections", shared_.client_connections.load()},
-                                {"seconds_at_most", snapshot_->options().drain_timeout}});
-    notifier_.stopping(status_line());
-    tasks_.spawn("drain", drain());
+    const bool at_once = signal == SIGQUIT || (shutting_down_ && !lingering_);
+    end(at_once ? 0ms : snapshot_->options().drain_timeout);
   }
 }
 
-// No new connections; requests under way may end until the deadline; then everything ends.
+void Placer::end(std::chrono::milliseconds patience) {
+  drain_until_ = std::chrono::steady_clock::now() + patience;
+  if (std::exchange(lingering_, false))
+    for (const auto& worker : workers_)
+      worker->drain(Drain::Now);
+  if (std::exchange(shutting_down_, true)) return;
+  log::info("shutting down",
+            {{"connections", shared_.client_connections.load()}, {"seconds_at_most", patience}});
+  notifier_.stopping(status_line());
+  tasks_.spawn("drain", drain());
+}
+
+// No new connections; requests under way may end until the deadline; then everything ends. Behind a successor
+// idle connections have until their next request, or keepalive_timeout.
 asio::awaitable<void> Placer::drain() {
   co_await asio::this_coro::throw_if_cancelled(false);
   for (const auto& worker : workers_)
-    worker->drain();
+    worker->drain(lingering_ ? Drain::AfterNext : Drain::Now);
+  co_await succession_.stop();
+  if (handed_over_) {  // what is asked and copied here is the successor's
+    if (admin_) co_await admin_->stop();
+    if (mirror_) co_await mirror_->stop();
+  }
   asio::steady_timer timer(control_);
-  do {
+  while ((shared_.listeners_accepting.load(std::memory_order_acquire) > 0 ||
+          shared_.client_connections.load() > 0) &&
+         std::chrono::steady_clock::now() < drain_until_) {
     timer.expires_after(kDrainPoll);
     co_await timer.async_wait(kAwait);
-  } while (shared_.client_connections.load() > 0 && std::chrono::steady_clock::now() < drain_until_);
+  }
   if (const std::size_t left = shared_.client_connections.load(); left > 0)
     log::warning("connections cut off by the shutdown", {{"connections", left}});
   if (loop_watch_) loop_watch_->stop();
@@ -157,6 +201,14 @@ void Placer::read_profile() {
   knowledge_.profile_problem = shm::profile_problem(reader_->path(), read.error());
 }
 
+// Begun late, where a predecessor had the copy.
+void Placer::look_at_mirror() {
+  if (mirror_ || handed_over_) return;
+  std::string problem;
+  if (!start_mirror(initial_->options, problem))
+    log::warning("the profile is not mirrored", {{"reason", problem}});
+}
+
 void Placer::look_at_calibration() {
   using News = calibration::CalibrationWatch::News;
   const News news = calibration_watch_.look(snapshot_->options().calibration_file);
@@ -195,6 +247,7 @@ asio::awaitable<void> Placer::decide() {
     decide_timer_.expires_after(snapshot_->options().decision_interval);
     co_await decide_timer_.async_wait(kAwait);
     if (stopped_) co_return;
+    look_at_mirror();
     read_profile();
     look_at_calibration();
     publish();

@@ -1,10 +1,13 @@
-// What the service manager is told.
+// What the service manager is told, and how one process follows another.
 
 #include <algorithm>
+#include <chrono>
 #include <string>
+#include <utility>
 
 #include "placer/placer.h"
 #include "service/signs_of_life.h"
+#include "telemetry/log.h"
 
 namespace sluice::placer {
 
@@ -12,6 +15,54 @@ void Placer::begin_service() {
   notifier_.ready(status_line());
   loop_watch_ = service::signs_of_life(notifier_, control_.get_executor(), service::loops_of(workers_));
   if (loop_watch_) tasks_.spawn("loop watch", loop_watch_->run());
+}
+
+// We accept by now. False: the former process goes on, and this one is no service.
+bool Placer::begin_succession() {
+  switch (succession_.begin()) {
+    case service::Succession::Begun::First:
+      return true;
+    case service::Succession::Begun::TookOver:
+      own_socket_files(true);
+      return true;
+    case service::Succession::Begun::CalledOff:
+      break;
+  }
+  notifier_ = service::Notifier();
+  exit_code_ = 1;
+  end(snapshot_->options().drain_timeout);
+  return false;
+}
+
+void Placer::own_socket_files(bool own) {
+  for (const auto& worker : workers_)
+    worker->own_socket_files(own);
+  if (admin_) admin_->own_files(own);
+}
+
+service::TakeoverPoint::Sockets Placer::sockets_for_successor() {
+  own_socket_files(false);
+  service::TakeoverPoint::Sockets sockets;
+  for (const auto& worker : workers_) {
+    const std::vector<int> all = worker->listening();
+    sockets.clients.insert(sockets.clients.end(), all.begin(), all.end());
+  }
+  if (admin_) sockets.admin = admin_->descriptors();
+  return sockets;
+}
+
+// Also when the end has been asked for in the meantime: then requests have as long as without a successor.
+void Placer::handed_over(pid_t successor) {
+  using Clock = std::chrono::steady_clock;
+  const bool ending = std::exchange(shutting_down_, true);
+  handed_over_ = true;
+  lingering_ = !ending;
+  log::info("taken over", {{"by", successor}, {"connections", shared_.client_connections.load()}});
+  notifier_.hand_over_to(successor);
+  if (ending) return;
+  const auto limit = snapshot_->options().takeover_drain_timeout;
+  drain_until_ = limit.count() > 0 ? Clock::now() + limit : Clock::time_point::max();
+  tasks_.spawn("drain", drain());
 }
 
 std::string Placer::status_line() const {

@@ -12,6 +12,8 @@ namespace sluice::placer {
 struct Shared {
   std::atomic<std::size_t> client_connections{0};
   std::atomic<std::size_t> workers_running{0};
+  // Whoever came before one has stopped is a connection.
+  std::atomic<std::size_t> listeners_accepting{0};
   std::atomic<std::size_t> upstream_idle{0};
   std::shared_ptr<AccessLog::File> access_log;  // null: none. Set before the threads start
 };

@@ -46,7 +46,7 @@ Worker::~Worker() {
   join();
 }
 
-Result<void> Worker::listen(const Worker* first, Ports& ports, std::string& problem) {
+Result<void> Worker::listen(const Worker* first, Listening& how, std::string& problem) {
   const config::PlacerOptions& options = view_->snapshot->options();
   const auto open = [&](std::uint16_t& port, std::uint32_t configured, bool tls) -> Result<void> {
     if (port == 0) port = static_cast<std::uint16_t>(configured);
@@ -56,6 +56,11 @@ Result<void> Worker::listen(const Worker* first, Ports& ports, std::string& prob
       if (settings.is_unix() && (tls || first != nullptr)) continue;
       settings.port = port;
       settings.backlog = static_cast<int>(options.listen_backlog);
+      settings.inherited = how.inherited;
+      if (!settings.is_unix()) {
+        settings.share = how.index;
+        settings.shares = how.workers;
+      }
       auto opened = net::Listener::open(io_.get_executor(), settings, problem);
       if (!opened) return opened.error();
       for (net::Listener& listener : *opened) {
@@ -65,7 +70,7 @@ Result<void> Worker::listen(const Worker* first, Ports& ports, std::string& prob
     }
     return {};
   };
-  if (const auto done = open(ports.plain, options.listen_port, false); !done) return done;
+  if (const auto done = open(how.port, options.listen_port, false); !done) return done;
   if (first != nullptr) {
     for (const Entry& entry : first->listeners_) {
       if (!entry.listener.is_unix()) continue;
@@ -78,10 +83,11 @@ Result<void> Worker::listen(const Worker* first, Ports& ports, std::string& prob
     }
   }
   if (options.listen_tls_port == 0) return {};
-  return open(ports.tls, options.listen_tls_port, true);
+  return open(how.tls_port, options.listen_tls_port, true);
 }
 
 void Worker::start() {
+  shared_.listeners_accepting.fetch_add(listeners_.size());
   for (std::size_t i = 0; i < listeners_.size(); ++i)
     tasks_.spawn("accept", accept_from(i));
   tasks_.spawn("tick", tick());
@@ -104,20 +110,36 @@ void Worker::replace_view(ViewPtr view, telemetry::Extents extents) {
   });
 }
 
-void Worker::drain() {
-  asio::post(io_, [this] {
-    if (std::exchange(draining_, true)) return;
+std::vector<int> Worker::listening() const {
+  std::vector<int> all;
+  for (const Entry& entry : listeners_)
+    if (!entry.listener.is_shared()) all.push_back(entry.listener.descriptor());
+  return all;
+}
+
+void Worker::own_socket_files(bool own) {
+  asio::post(io_, [this, own] {
     for (Entry& entry : listeners_)
-      entry.listener.close();
+      if (!entry.listener.is_shared()) entry.listener.own_file(own);
+  });
+}
+
+void Worker::drain(Drain how) {
+  asio::post(io_, [this, how] {
+    if (draining_ >= how) return;
+    if (std::exchange(draining_, how) == Drain::No) {
+      for (Entry& entry : listeners_)
+        entry.listener.close();
+    }
     for (auto at = connections_.begin(); at != connections_.end();)
-      (at++)->second->drain();
+      (at++)->second->drain(how);
   });
 }
 
 void Worker::stop() {
   asio::post(io_, [this] {
     if (std::exchange(stopping_, true)) return;
-    draining_ = true;
+    draining_ = Drain::Now;
     for (Entry& entry : listeners_)
       entry.listener.close();
     asio::co_spawn(io_, wind_up(), [this](std::exception_ptr) { work_.reset(); });
@@ -143,7 +165,10 @@ asio::awaitable<void> Worker::accept_from(std::size_t index) {
   co_await asio::this_coro::throw_if_cancelled(false);
   for (;;) {
     Result<net::Socket> accepted = co_await listeners_[index].listener.accept();
-    if (!accepted) co_return;
+    if (!accepted) {
+      shared_.listeners_accepting.fetch_sub(1, std::memory_order_release);
+      co_return;
+    }
     take_in(*std::move(accepted), listeners_[index].tls);
   }
 }
@@ -203,7 +228,7 @@ void Worker::begin(net::Stream stream, Connection::Origin origin) {
   Connection& connection = *made;
   connections_.emplace(id, std::move(made));
   connection.start();
-  if (draining_) connection.drain();
+  if (draining_ != Drain::No) connection.drain(draining_);
 }
 
 void Worker::remove(Connection& connection) {

@@ -43,19 +43,26 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
   ~Worker();
 
-  // Before start(): opens the listening sockets; Unix sockets are shared with the first worker, null for that
-  // one itself. `port` and `tls_port` replace a configured 0 once the first
-  // worker has got one. On an error `problem` says which address and why.
-  struct Ports {
-    std::uint16_t plain = 0, tls = 0;
+  struct Listening {
+    // In place of a configured 0, once the first worker has got one.
+    std::uint16_t port = 0, tls_port = 0;
+    // Sockets to take over, of which each worker has its share; may be null.
+    net::InheritedSockets* inherited = nullptr;
+    std::size_t index = 0, workers = 1;
   };
-  Result<void> listen(const Worker* first, Ports& ports, std::string& problem);
+  // Before start(): opens the listening sockets; Unix sockets are shared with the first worker, null for that
+  // one itself. On an error `problem` says which address and why.
+  Result<void> listen(const Worker* first, Listening& how, std::string& problem);
   void start();
 
   // Any thread.
   void replace_view(ViewPtr view, telemetry::Extents extents);
-  // Accepts no more; idle connections are closed, busy ones after their response.
-  void drain();
+  // Of the listening sockets, but for those shared with another worker. Any thread while it accepts.
+  std::vector<int> listening() const;
+  // See net::Listener::own_file().
+  void own_socket_files(bool own);
+  // Accepts no more, and drains the connections.
+  void drain(Drain how);
   // Ends everything and lets the thread finish; join() waits for it.
   void stop();
   void join();
@@ -106,7 +113,7 @@ class Worker {
   std::vector<std::string_view> pieces_;
   AccessLog access_log_;
   std::size_t idle_reported_ = 0;
-  bool draining_ = false;
+  Drain draining_ = Drain::No;
   bool stopping_ = false;
   net::TaskGroup tasks_;
   std::thread thread_;

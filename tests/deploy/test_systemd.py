@@ -67,12 +67,13 @@ def test_logs_are_where_the_units_may_write_and_their_rotation_is_understood(uni
     assert (tmp_path / "sluice.log.1").read_text(encoding="utf-8") == "line\n" and not log.exists()
 
 
-def test_the_router_can_be_followed_by_another(units):
-    text = (units / "sluice.service").read_text(encoding="utf-8")
-    assert "--takeover /run/sluice/takeover" in text and "RuntimeDirectory=sluice" in text
+@pytest.mark.parametrize("unit", UNITS)
+def test_the_process_can_be_followed_by_another(units, unit):
+    text = (units / f"{unit}.service").read_text(encoding="utf-8")
+    assert f"--takeover /run/{unit}/takeover" in text and f"RuntimeDirectory={unit}" in text
     # Processes that were taken over from drain too when the unit stops.
     assert "KillMode=control-group" in text
-    assert {"execve", "close_range", "sendmsg", "recvmsg"} <= allowed_calls("sluice")
+    assert {"execve", "close_range", "sendmsg", "recvmsg"} <= allowed_calls(unit)
 
 
 def test_the_router_may_use_io_uring():
