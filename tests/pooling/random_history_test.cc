@@ -61,12 +61,14 @@ class Writer {
     if (pick(6) == 0) pick(8) == 0 ? stream_.flush_with_body() : stream_.flush();
     if (pick(8) != 0) stream_.sync();
   }
+  // Its portal goes with it: who executes it once more by chance and then says anything but COPY data has no
+  // session any more.
   void copy() {
     stream_.sync().parse("", "copy in").bind("", "").execute();
     if (pick(2) == 0) stream_.sync();
     for (std::size_t i = pick(3); i > 0; --i)
       stream_.copy_data();
-    stream_.copy_done().sync();
+    stream_.copy_done().close('P', "").sync();
     unnamed_ = false;
   }
   void message() {
