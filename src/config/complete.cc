@@ -79,6 +79,17 @@ void read_users(Config& config, Reporter& reporter) {
                      "SCRAM verifiers, as in pg_authid.rolpassword, do as well and give nothing away");
 }
 
+// It travels in a header field, and is all that stands between a stranger and the pools.
+void check_token(const std::string& token, Reporter& reporter) {
+  constexpr std::size_t kTokenBytesMin = 16;
+  if (token.empty()) return;
+  if (token.size() < kTokenBytesMin)
+    reporter.error("admin_token_file", "the token has less than 16 characters",
+                   "openssl rand -hex 32 makes a good one");
+  const bool visible = std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+  if (!visible) reporter.error("admin_token_file", "the token has other characters than visible ASCII");
+}
+
 void look_at_file(const std::string& key, const std::string& path, bool secret, Reporter& reporter) {
   constexpr std::size_t kPemBytesMax = std::size_t{16} << 20;
   if (path.empty()) return;
@@ -93,10 +104,10 @@ void look_at_file(const std::string& key, const std::string& path, bool secret, 
 static void complete_paths(const std::string& config_path, Options& options) {
   for (std::string* const path :
        {&options.auth_file, &options.auth_password_file, &options.server_password_file,
-        &options.health_check_password_file, &options.patroni_password_file, &options.client_tls_cert_file,
-        &options.client_tls_key_file, &options.client_tls_ca_file, &options.server_tls_cert_file,
-        &options.server_tls_key_file, &options.patroni_tls_cert_file, &options.patroni_tls_key_file,
-        &options.log_file})
+        &options.health_check_password_file, &options.patroni_password_file, &options.admin_token_file,
+        &options.client_tls_cert_file, &options.client_tls_key_file, &options.client_tls_ca_file,
+        &options.server_tls_cert_file, &options.server_tls_key_file, &options.patroni_tls_cert_file,
+        &options.patroni_tls_key_file, &options.log_file})
     *path = path_from(config_path, *path);
   for (std::string* const path : {&options.server_tls_ca_file, &options.patroni_tls_ca_file})
     if (*path != "system") *path = path_from(config_path, *path);
@@ -162,6 +173,8 @@ void read_secret_files(Config& config, Reporter& reporter) {
                 config.passwords.health_check_user, reporter);
   read_password("patroni_password_file", options.patroni_password_file, config.passwords.patroni_user,
                 reporter);
+  read_password("admin_token_file", options.admin_token_file, config.passwords.admin_token, reporter);
+  check_token(config.passwords.admin_token, reporter);
   look_at_file("client_tls_cert_file", options.client_tls_cert_file, false, reporter);
   look_at_file("client_tls_key_file", options.client_tls_key_file, true, reporter);
   look_at_file("client_tls_ca_file", options.client_tls_ca_file, false, reporter);

@@ -71,6 +71,7 @@ struct Passwords {
   std::string auth_user;
   std::string health_check_user;
   std::string patroni_user;
+  std::string admin_token;  // of the HTTP admin port; empty: there is none
 
   friend bool operator==(const Passwords&, const Passwords&) = default;
 };
@@ -94,6 +95,7 @@ struct Config {
   std::vector<HbaRule> hba;      // first match wins, no match is reject; from auth_type where none is listed
   std::vector<UserEntry> users;  // sorted by name, names unique
   Passwords passwords;
+  Problems warnings;  // of when it was loaded or changed, for those who look later
 };
 
 // Whether servers come and go by themselves: Patroni or DNS tells which replicas there are.

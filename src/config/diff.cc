@@ -70,6 +70,7 @@ std::vector<Change> diff(const Config& from, const Config& to) {
   differ.compare_contents("health_check_password_file", from.passwords.health_check_user,
                           to.passwords.health_check_user);
   differ.compare_contents("patroni_password_file", from.passwords.patroni_user, to.passwords.patroni_user);
+  differ.compare_contents("admin_token_file", from.passwords.admin_token, to.passwords.admin_token);
   return differ.take();
 }
 

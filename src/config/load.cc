@@ -42,7 +42,9 @@ LoadOutcome load_text(std::string_view yaml, const std::string& path) {
     check_all(*config, reporter);
   }
   sort_problems(outcome.problems, path);
-  if (!has_errors(outcome.problems)) outcome.config = config;
+  if (has_errors(outcome.problems)) return outcome;
+  config->warnings = outcome.problems;
+  outcome.config = config;
   return outcome;
 }
 

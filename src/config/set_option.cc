@@ -74,6 +74,7 @@ SetOutcome with_option(const Config& config, std::string_view key, std::string_v
     return refused(Refusal::BadValue, (error->key.empty() ? "" : error->key + " ") + error->message,
                    error->hint);
   SetOutcome outcome;
+  changed->warnings.insert(changed->warnings.end(), problems.begin(), problems.end());
   outcome.config = changed;
   outcome.warnings = std::move(problems);
   return outcome;

@@ -96,6 +96,27 @@ TEST(Load, ReadsPasswordFilesWithoutTheLineEnd) {
   EXPECT_EQ(outcome.config->passwords.server_user, "sesame");
 }
 
+TEST(Load, ReadsAnAdminTokenThatIsLongEnough) {
+  const Loading loading;
+  loading.folder().write("token", "0123456789abcdef\n");
+  const LoadOutcome outcome = loading.load_with("admin_token_file: token\n");
+  ASSERT_TRUE(outcome.config) << text_of(outcome.problems);
+  EXPECT_EQ(outcome.config->passwords.admin_token, "0123456789abcdef");
+  loading.folder().write("token", "0123456789abcde\n");
+  EXPECT_TRUE(has_error(loading.load_with("admin_token_file: token\n"), "admin_token_file", "16 characters"));
+  loading.folder().write("token", "0123456789 abcdef\n");
+  EXPECT_TRUE(has_error(loading.load_with("admin_token_file: token\n"), "admin_token_file", "visible ASCII"));
+}
+
+TEST(Load, KeepsItsWarningsForThoseWhoLookLater) {
+  const Loading loading;
+  loading.folder().write("password", "sesame\n", 0644);
+  const LoadOutcome outcome = loading.load_with("server_user: s\nserver_password_file: password\n");
+  ASSERT_TRUE(outcome.config) << text_of(outcome.problems);
+  ASSERT_FALSE(outcome.problems.empty());
+  EXPECT_EQ(outcome.config->warnings, outcome.problems);
+}
+
 TEST(Load, NamesFileLineColumnKeyValueAndRange) {
   const LoadOutcome outcome = Loading().load_with("server_connect_timeout: 700\n");
   ASSERT_EQ(outcome.problems.size(), 1U) << text_of(outcome.problems);
