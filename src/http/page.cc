@@ -12,16 +12,24 @@ std::string_view reason_phrase(int status) noexcept {
   switch (status) {
     case 200:
       return "OK";
+    case 204:
+      return "No Content";
     case 400:
       return "Bad Request";
+    case 401:
+      return "Unauthorized";
     case 403:
       return "Forbidden";
     case 404:
       return "Not Found";
     case 405:
       return "Method Not Allowed";
+    case 406:
+      return "Not Acceptable";
     case 408:
       return "Request Timeout";
+    case 409:
+      return "Conflict";
     case 413:
       return "Content Too Large";
     case 417:
@@ -67,15 +75,58 @@ std::string serialize(const Page& page, Body body, Connection connection, WallTi
   out.append(reason_phrase(page.status)).append("\r\n");
   header("Date", http_date(now));
   header("Content-Type", page.content_type);
-  header("Content-Length", std::to_string(page.body.size()));
+  if (!page.events) header("Content-Length", std::to_string(page.body.size()));
   header("Cache-Control", "no-store");
   header("X-Content-Type-Options", "nosniff");
   if (!page.allow.empty()) header("Allow", page.allow);
+  for (const PageField& field : page.fields)
+    header(field.name, field.value);
   header("Connection", connection == Connection::KeepAlive ? "keep-alive" : "close");
   out += "\r\n";
   if (body == Body::Whole) out += page.body;
   return out;
 }
+
+namespace {
+
+PageRequest::Method method_of(Method method) noexcept {
+  switch (method) {
+    case Method::Get:
+      return PageRequest::Method::Get;
+    case Method::Head:
+      return PageRequest::Method::Head;
+    case Method::Post:
+      return PageRequest::Method::Post;
+    case Method::Options:
+    case Method::Trace:
+    case Method::Put:
+    case Method::Delete:
+    case Method::Connect:
+    case Method::Other:
+      break;
+  }
+  return PageRequest::Method::Other;
+}
+
+void take_fields(const RequestHead& head, PageRequest& request) {
+  struct Wanted {
+    std::string_view name;
+    std::string PageRequest::*member;
+  };
+  constexpr Wanted kWanted[] = {{"origin", &PageRequest::origin},
+                                {"sec-fetch-site", &PageRequest::fetch_site},
+                                {"authorization", &PageRequest::authorization},
+                                {"accept", &PageRequest::accept},
+                                {"accept-encoding", &PageRequest::accept_encoding}};
+  for (const Field& field : head.fields)
+    for (const Wanted& wanted : kWanted) {
+      if (!equals_ignoring_case(field.name, wanted.name)) continue;
+      std::string& value = request.*wanted.member;
+      value.append(value.empty() ? "" : ", ").append(field.value);
+    }
+}
+
+}  // namespace
 
 PageRequestParser::State PageRequestParser::refuse(int status) {
   refusal_status_ = status;
@@ -96,9 +147,9 @@ PageRequestParser::State PageRequestParser::feed(std::string& input) {
   request_.path = head.path;
   request_.query = head.target.size() > head.path.size() ? head.target.substr(head.path.size() + 1) : "";
   request_.keep_alive = head.keep_alive;
-  request_.method = head.method == Method::Get    ? PageRequest::Method::Get
-                    : head.method == Method::Head ? PageRequest::Method::Head
-                                                  : PageRequest::Method::Other;
+  request_.method = method_of(head.method);
+  request_.host = head.host;
+  take_fields(head, request_);
   input.erase(0, end.bytes);
   return State::Done;
 }

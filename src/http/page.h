@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,11 +12,21 @@ namespace sluice::http {
 
 using WallTime = std::chrono::system_clock::time_point;
 
+class EventViewer;
+
+struct PageField {
+  std::string_view name, value;
+};
+
 struct Page {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string body;
   std::string allow;  // of 405
+  // Further fields of the head, from tables that live as long as the program.
+  std::span<const PageField> fields = {};
+  // An answer without an end: after the head come this viewer's events. The body is empty.
+  std::shared_ptr<EventViewer> events = nullptr;
 };
 
 enum class Connection { KeepAlive, Close };
@@ -29,10 +41,12 @@ std::string http_date(WallTime time);
 
 // What an admin port needs of a request without a body.
 struct PageRequest {
-  enum class Method { Get, Head, Other };
+  enum class Method { Get, Head, Post, Other };
   Method method = Method::Other;
   std::string path;   // begins with '/'; without the query
   std::string query;  // behind the '?', as it was sent
+  // Fields as they were sent; one that comes more than once has its values joined by ", ".
+  std::string host, origin, fetch_site, authorization, accept, accept_encoding;
   bool keep_alive = false;
 };
 

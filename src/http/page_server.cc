@@ -5,6 +5,7 @@
 
 #include <asio/this_coro.hpp>
 
+#include "http/event_feed.h"
 #include "net/deadline.h"
 #include "net/stream.h"
 
@@ -107,6 +108,35 @@ asio::awaitable<void> PageServer::serve(net::Socket socket) {
   co_await serve_requests(stream, deadline);
 }
 
+bool PageServer::is_handled(PageRequest::Method method) const noexcept {
+  switch (method) {
+    case PageRequest::Method::Get:
+    case PageRequest::Method::Head:
+      return true;
+    case PageRequest::Method::Post:
+      return settings_.posts == Settings::Posts::Handled;
+    case PageRequest::Method::Other:
+      break;
+  }
+  return false;
+}
+
+// A viewer that does not take an event in time is let go, and so is one that has gone, at the latest when a
+// heartbeat meets with no answer.
+asio::awaitable<void> PageServer::serve_events(net::Stream& stream, net::Deadline& deadline, Page page) {
+  const std::string head = serialize(page, Body::HeadersAlone, Connection::Close, wall_clock());
+  const auto begun = co_await stream.write_all(as_bytes(head));
+  if (!begun) co_return;
+  while (!deadline.expired() && !tasks_.stopping()) {
+    deadline.reset(settings_.write_timeout + EventFeed::kHeartbeat);
+    const EventFeed::Text text = co_await page.events->next();
+    if (!text || tasks_.stopping()) co_return;
+    deadline.reset(settings_.write_timeout);
+    const auto written = co_await stream.write_all(as_bytes(*text));
+    if (!written) co_return;
+  }
+}
+
 asio::awaitable<void> PageServer::serve_requests(net::Stream& stream, net::Deadline& deadline) {
   std::string input;
   std::array<std::byte, kReadBytes> room{};
@@ -129,7 +159,7 @@ asio::awaitable<void> PageServer::serve_requests(net::Stream& stream, net::Deadl
     Page page;
     if (refused) {
       page = error_page_(parser.refusal_status());
-    } else if (request.method == PageRequest::Method::Other) {
+    } else if (!is_handled(request.method)) {
       page = error_page_(405);
     } else {
       PageRequest asked = request;
@@ -137,6 +167,8 @@ asio::awaitable<void> PageServer::serve_requests(net::Stream& stream, net::Deadl
     }
     if (deadline.expired() || tasks_.stopping()) co_return;
     deadline.reset(settings_.write_timeout);
+    if (page.events && request.method == PageRequest::Method::Get)
+      co_return co_await serve_events(stream, deadline, std::move(page));
     const bool keep = !refused && request.keep_alive;
     const Body body =
         !refused && request.method == PageRequest::Method::Head ? Body::HeadersAlone : Body::Whole;

@@ -21,7 +21,8 @@ class Deadline;
 
 namespace sluice::http {
 
-// Serves small pages that are asked for with GET or HEAD: the admin ports.
+// Serves small pages that are asked for with GET or HEAD, answers without an end, and where wanted commands
+// (POST): the admin ports.
 // Shape:  at most connections_max connections (further ones get 503 and are closed), one request at a time on
 // each,
 //         request line and headers at most header_bytes_max (431), no request body (413), keep-alive.
@@ -40,9 +41,12 @@ class PageServer {
     std::chrono::milliseconds header_timeout{10'000};
     std::chrono::milliseconds keep_alive_timeout{60'000};  // between two requests
     std::chrono::milliseconds answer_timeout{10'000};      // what the handler is expected to keep to
-    std::chrono::milliseconds write_timeout{30'000};       // to take a whole response
+    std::chrono::milliseconds write_timeout{30'000};       // to take a whole response, or one event
+    enum class Posts { Refused, Handled };
+    Posts posts = Posts::Refused;
   };
-  // The page for a request, for HEAD as if it were GET. Sees requests of method Get or Head alone.
+  // The page for a request, for HEAD as if it were GET. Sees requests of method Get or Head alone, and Post
+  // where that is handled.
   using Handler = std::function<asio::awaitable<Page>(PageRequest)>;
   // What a refused request is answered with.
   using ErrorPage = std::function<Page(int status)>;
@@ -66,6 +70,8 @@ class PageServer {
   asio::awaitable<void> accept_from(net::Listener& listener);
   asio::awaitable<void> serve(net::Socket socket);
   asio::awaitable<void> serve_requests(net::Stream& stream, net::Deadline& deadline);
+  asio::awaitable<void> serve_events(net::Stream& stream, net::Deadline& deadline, Page page);
+  bool is_handled(PageRequest::Method method) const noexcept;
 
   asio::any_io_executor executor_;
   Settings settings_;
