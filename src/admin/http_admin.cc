@@ -1,11 +1,16 @@
 #include "admin/http_admin.h"
 
+#include <functional>
 #include <memory>
 #include <utility>
 
 #include <asio/experimental/as_tuple.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
+
+#include "admin/dashboard_json.h"
+#include "admin/http_access.h"
+#include "web/asset_page.h"
 
 namespace sluice::admin {
 namespace {
@@ -24,27 +29,74 @@ http::PageServer::Settings server_settings(const HttpAdmin::Settings& settings) 
   server.keep_alive_timeout = settings.keep_alive_timeout;
   server.answer_timeout = settings.gather_timeout;
   server.write_timeout = settings.write_timeout;
+  server.posts = http::PageServer::Settings::Posts::Handled;
   return server;
 }
 
 }  // namespace
 
-HttpAdmin::HttpAdmin(asio::any_io_executor executor, Settings settings, RouterView& view, MetricsText metrics)
+HttpAdmin::HttpAdmin(asio::any_io_executor executor, Settings settings, RouterView& view, MetricsText metrics,
+                     Token token)
     : executor_(std::move(executor)),
       settings_(std::move(settings)),
       view_(view),
       metrics_(std::move(metrics)),
+      token_(std::move(token)),
+      feed_(
+          executor_, settings_.event_streams_max, view_, [this](Part part) { return gather(part); },
+          [this] { return !token_().empty(); }),
       server_(
           executor_, server_settings(settings_),
           [this](http::PageRequest request) { return answer(std::move(request)); },
           [](int status) { return error_response(status); }) {}
 
+Result<void> HttpAdmin::start(std::string& problem) {
+  auto started = server_.start(problem);
+  if (started) feed_.start();
+  return started;
+}
+
+asio::awaitable<void> HttpAdmin::stop() {
+  co_await feed_.stop();
+  co_await server_.stop();
+}
+
+// The answer may come after this coroutine gave up, or after the event loop is gone: it must find nothing
+// then.
+template <class Answer>
+asio::awaitable<std::optional<Answer>> HttpAdmin::ask(
+    std::function<void(std::function<void(Answer)>)> begin) {
+  struct Waiting {
+    asio::steady_timer answered;
+    std::optional<Answer> answer;
+  };
+  const auto waiting = std::make_shared<Waiting>(Waiting{asio::steady_timer(executor_), std::nullopt});
+  waiting->answered.expires_after(settings_.gather_timeout);
+  begin([weak = std::weak_ptr<Waiting>(waiting)](Answer answer) {
+    const auto alive = weak.lock();
+    if (!alive) return;
+    alive->answer = std::move(answer);
+    alive->answered.cancel();
+  });
+  if (!waiting->answer) co_await waiting->answered.async_wait(as_tuple(use_awaitable));
+  co_return std::move(waiting->answer);
+}
+
 asio::awaitable<HttpResponse> HttpAdmin::answer(http::PageRequest request) {
+  if (request.method == http::PageRequest::Method::Post) co_return co_await carry_out(std::move(request));
   const Route route = find_route(request.path);
   if (const auto* view = std::get_if<const View*>(&route)) co_return co_await answer_view(**view);
-  switch (std::get<Page>(route)) {
+  co_return co_await answer_page(std::get<Page>(route), std::move(request));
+}
+
+asio::awaitable<HttpResponse> HttpAdmin::answer_page(Page page, http::PageRequest request) {
+  switch (page) {
     case Page::Index:
+      if (web::wants_html(request.accept))
+        co_return dashboard_response("/dashboard", request.accept_encoding);
       co_return index_response();
+    case Page::Dashboard:
+      co_return dashboard_response(request.path, request.accept_encoding);
     case Page::Metrics: {
       HttpResponse response;
       response.content_type = "text/plain; version=0.0.4; charset=utf-8";
@@ -62,42 +114,69 @@ asio::awaitable<HttpResponse> HttpAdmin::answer(http::PageRequest request) {
     }
     case Page::Profile: {
       auto snapshot = co_await gather(Part::Profile);
-      if (!snapshot) co_return error_response(504);
-      HttpResponse response;
-      response.content_type = "application/json";
-      response.body = std::move(snapshot->profile) + '\n';
-      co_return response;
+      co_return snapshot ? json_response(std::move(snapshot->profile)) : error_response(504);
     }
+    case Page::Overview: {
+      auto document = co_await feed_.overview();
+      co_return document ? json_response(*std::move(document)) : error_response(504);
+    }
+    case Page::RttMatrix: {
+      const auto snapshot = co_await gather(Part::Rtt);
+      co_return snapshot ? json_response(rtt_matrix_json(snapshot->rtt)) : error_response(504);
+    }
+    case Page::History:
+      co_return json_response(feed_.history());
+    case Page::Events:
+      co_return answer_events(request);
     case Page::Unknown:
       break;
   }
   co_return error_response(404);
 }
 
+// Streams are few: a page from elsewhere must not take them.
+HttpResponse HttpAdmin::answer_events(const http::PageRequest& request) {
+  if (!is_of_own_page(request)) return access_response(Access::Foreign);
+  HttpResponse response;
+  response.content_type = "text/event-stream";
+  response.events = feed_.admit();
+  if (!response.events)
+    return error_response(503, "Too many streams of events, or the router is shutting down.");
+  return response;
+}
+
+asio::awaitable<HttpResponse> HttpAdmin::carry_out(http::PageRequest request) {
+  const auto command = find_command(request.path);
+  if (!command) co_return error_response(405);
+  const Access access = judge(request, token_());
+  if (access != Access::Granted) co_return access_response(access);
+  std::function<void(RouterView::CommandDone)> begin = [this, &command](RouterView::CommandDone done) {
+    switch (command->kind) {
+      case CommandRequest::Kind::Reload:
+        return view_.reload(std::move(done));
+      case CommandRequest::Kind::Drain:
+        return view_.set_draining(command->replica, Draining::On, std::move(done));
+      case CommandRequest::Kind::Undrain:
+        return view_.set_draining(command->replica, Draining::Off, std::move(done));
+    }
+  };
+  auto result = co_await ask<CommandResult>(std::move(begin));
+  co_return result ? command_response(*result) : error_response(504);
+}
+
 asio::awaitable<HttpResponse> HttpAdmin::answer_view(const View& view) {
   std::optional<Snapshot> snapshot = Snapshot{};
   if (view.part) snapshot = co_await gather(*view.part);
   if (!snapshot) co_return error_response(504);
-  co_return view_response(view, view.rows(*snapshot, {view_.now(), view_.version()}));
+  const ViewContext context{view_.now(), view_.version()};
+  co_return json_response(views_json({&view}, *snapshot, context));
 }
 
-// The answer may come after this coroutine gave up, or after the event loop is gone: it must find nothing
-// then.
 asio::awaitable<std::optional<Snapshot>> HttpAdmin::gather(Part part) {
-  struct Waiting {
-    asio::steady_timer answered;
-    std::optional<Snapshot> snapshot;
+  std::function<void(RouterView::SnapshotDone)> begin = [this, part](RouterView::SnapshotDone done) {
+    view_.gather(part, std::move(done));
   };
-  const auto waiting = std::make_shared<Waiting>(Waiting{asio::steady_timer(executor_), std::nullopt});
-  waiting->answered.expires_after(settings_.gather_timeout);
-  view_.gather(part, [weak = std::weak_ptr<Waiting>(waiting)](Snapshot snapshot) {
-    const auto alive = weak.lock();
-    if (!alive) return;
-    alive->snapshot = std::move(snapshot);
-    alive->answered.cancel();
-  });
-  if (!waiting->snapshot) co_await waiting->answered.async_wait(as_tuple(use_awaitable));
-  co_return std::move(waiting->snapshot);
+  return ask<Snapshot>(std::move(begin));
 }
 
 }  // namespace sluice::admin

@@ -1,11 +1,14 @@
 #include "admin/http_routes.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "admin/text.h"
 #include "base/text.h"
+#include "web/asset_page.h"
 
 namespace sluice::admin {
 namespace {
@@ -18,42 +21,36 @@ struct PageRow {
   std::string_view help;
 };
 constexpr PageRow kPages[] = {
-    {"/", Page::Index, "This list."},
+    {"/", Page::Index, "The dashboard for browsers, this list for others."},
+    {"/dashboard", Page::Dashboard,
+     "The dashboard: pools, classes, response times and what was decided, as it happens."},
     {"/metrics", Page::Metrics, "Metrics in the text format of Prometheus."},
     {"/healthz", Page::Health, "200 while the process serves."},
     {"/readyz", Page::Ready, "200 while new sessions are taken, else 503 and why not."},
     {"/v1/profile", Page::Profile,
      "The profile: hosts, servers, round trips, routes, with their ages. JSON."},
+    {"/v1/overview", Page::Overview,
+     "State, classes with the times of the last minute, replicas, rejections, warnings. JSON."},
+    {"/v1/rtt_matrix", Page::RttMatrix, "What one SELECT 1 costs, as a table of hosts and servers. JSON."},
+    {"/v1/history", Page::History,
+     "The last hour: classes every ten seconds, and the pools of each replica. JSON."},
+    {"/v1/events", Page::Events, "All that the dashboard shows, as it changes: server-sent events."},
 };
 
 // Without a login only what says little about people and stays small: clients, servers, users and options are
 // for the console.
-constexpr std::string_view kViews[] = {"REPLICAS",  "CLASSES", "BUDGETS",   "HOSTS", "RTT",
-                                       "ROUTES",    "POOLS",   "DECISIONS", "STATS", "LISTS",
-                                       "DATABASES", "STATE",   "VERSION"};
+constexpr std::string_view kViews[] = {"REPLICAS", "CLASSES",   "BUDGETS",   "HOSTS",        "RTT",
+                                       "ROUTES",   "POOLS",     "DECISIONS", "ROLE_CHANGES", "STATS",
+                                       "LISTS",    "DATABASES", "STATE",     "VERSION"};
 constexpr std::string_view kApi = "/v1/";
 
-struct CellJson {
-  Json operator()(std::monostate) const { return nullptr; }
-  Json operator()(std::int64_t value) const { return value; }
-  Json operator()(bool value) const { return value; }
-  Json operator()(const std::string& value) const { return displayable(value); }
-  Json operator()(const ClassCounts& counts) const {
-    Json object = Json::object();
-    for (const auto& [name, count] : counts)
-      object[displayable(name)] = count;
-    return object;
-  }
-  Json operator()(const FieldsList& list) const {
-    Json array = Json::array();
-    for (const Fields& fields : list) {
-      Json object = Json::object();
-      for (const auto& [name, value] : fields)
-        object[std::string(name)] = displayable(value);
-      array.push_back(std::move(object));
-    }
-    return array;
-  }
+struct CommandHelpRow {
+  std::string_view path, help;
+};
+constexpr CommandHelpRow kCommands[] = {
+    {"/v1/replicas/NAME/drain", "No new sessions for the replica; those it has go on."},
+    {"/v1/replicas/NAME/undrain", "Sessions again."},
+    {"/v1/reload", "The configuration is read again, all or nothing."},
 };
 
 std::string_view default_sentence(int status) {
@@ -65,7 +62,7 @@ std::string_view default_sentence(int status) {
     case 404:
       return "There is nothing here; see / for what there is.";
     case 405:
-      return "Only GET and HEAD are answered here.";
+      return "Only GET and HEAD are answered here; POST where / names a command.";
     case 413:
       return "Requests have no body here.";
     case 431:
@@ -84,11 +81,27 @@ std::string_view default_sentence(int status) {
 Route find_route(std::string_view path) {
   for (const PageRow& row : kPages)
     if (row.path == path) return row.page;
+  if (path.starts_with("/dashboard/") && web::find_asset(path) != nullptr) return Page::Dashboard;
   if (!path.starts_with(kApi)) return Page::Unknown;
   path.remove_prefix(kApi.size());
   for (const std::string_view name : kViews)
     if (ascii_lower(name) == path) return find_view(name);
   return Page::Unknown;
+}
+
+std::optional<CommandRequest> find_command(std::string_view path) {
+  using Kind = CommandRequest::Kind;
+  constexpr std::string_view kReplicas = "/v1/replicas/";
+  if (path == "/v1/reload") return CommandRequest{Kind::Reload, ""};
+  if (!path.starts_with(kReplicas)) return std::nullopt;
+  path.remove_prefix(kReplicas.size());
+  const std::size_t slash = path.find('/');
+  if (slash == 0 || slash == std::string_view::npos) return std::nullopt;
+  std::string name = http::percent_decoded(path.substr(0, slash));
+  const std::string_view verb = path.substr(slash + 1);
+  if (verb == "drain") return CommandRequest{Kind::Drain, std::move(name)};
+  if (verb == "undrain") return CommandRequest{Kind::Undrain, std::move(name)};
+  return std::nullopt;
 }
 
 HttpResponse error_response(int status, std::string_view sentence) {
@@ -111,6 +124,9 @@ HttpResponse index_response() {
     line(row.path, row.help);
   for (const std::string_view name : kViews)
     line(std::string(kApi) + ascii_lower(name), find_view(name)->help);
+  response.body += "\nPOST, with an admin token:\n";
+  for (const CommandHelpRow& row : kCommands)
+    line(row.path, row.help);
   return response;
 }
 
@@ -122,19 +138,51 @@ HttpResponse ready_response(const StateRow& state) {
   return response;
 }
 
-HttpResponse view_response(const View& view, const std::vector<Row>& rows) {
-  Json list = Json::array();
-  for (const Row& row : rows) {
-    Json object = Json::object();
-    for (std::size_t i = 0; i < row.size(); ++i)
-      object[std::string(view.columns[i].name)] = std::visit(CellJson{}, row[i]);
-    list.push_back(std::move(object));
-  }
-  Json document = Json::object();
-  document[ascii_lower(view.name)] = std::move(list);
+HttpResponse dashboard_response(std::string_view path, std::string_view accept_encoding) {
+  if (const web::Asset* asset = web::find_asset(path)) return web::asset_page(*asset, accept_encoding);
+  return error_response(
+      404, "This program was built without the dashboard (SLUICE_DASHBOARD=OFF); see / for the rest.");
+}
+
+HttpResponse json_response(std::string document) {
   HttpResponse response;
   response.content_type = "application/json";
-  response.body = document.dump() + '\n';
+  response.body = std::move(document);
+  response.body += '\n';
+  return response;
+}
+
+HttpResponse command_response(const CommandResult& result) {
+  Json document = Json::object();
+  if (result.ok()) {
+    Json notes = Json::array();
+    for (const std::string& note : result.notes)
+      notes.push_back(displayable(note));
+    document["notes"] = std::move(notes);
+  } else {
+    document["error"] = displayable(result.message);
+    document["detail"] = displayable(result.detail);
+    document["hint"] = displayable(result.hint);
+  }
+  HttpResponse response = json_response(document.dump());
+  if (!result.ok()) response.status = result.sqlstate == "42704" ? 404 : 409;
+  return response;
+}
+
+HttpResponse access_response(Access access) {
+  static constexpr std::array<http::PageField, 1> kChallenge{{{"WWW-Authenticate", "Bearer"}}};
+  CommandResult refused;
+  refused.sqlstate = "42501";
+  if (access == Access::Off) {
+    refused.message = "nothing can be changed here: no admin_token_file is configured";
+  } else if (access == Access::Foreign) {
+    refused.message = "commands are taken from pages of this address alone";
+  } else {
+    refused.message = "the token is missing or wrong";
+  }
+  HttpResponse response = command_response(refused);
+  response.status = access == Access::Refused ? 401 : 403;
+  if (access == Access::Refused) response.fields = kChallenge;
   return response;
 }
 
@@ -144,7 +192,9 @@ std::string http_reference() {
 <!-- Generated from the table of pages in src/admin. Change it there; a test compares. -->
 
 The router answers GET and HEAD on its admin address, which is loopback unless configured otherwise: there is no login, so
-whoever reaches the address may read what it shows. It changes nothing; commands are given on the [console](console.md).
+whoever reaches the address may read what it shows. With `admin_token_file` it takes a few [commands](#commands); all others are given on
+the [console](console.md). What is under `/v1` stays as it is within a version: members may come, none go or change. The shape of each answer
+is in [openapi.json](openapi.json) (OpenAPI 3.1).
 
 | path | what it gives |
 | --- | --- |
@@ -163,6 +213,34 @@ and `no` is `true` and `false`; counts per class are an object, changes of pools
 
 Requests have no body (413), a head of at most 8 KiB (431); other methods get 405, other paths 404, each with a sentence
 in the body. When all connections are taken a further one gets 503; when the router does not answer in time, 504.
+
+`/v1/overview` is made at most once a second, whoever asks. Its `response` and `wait` are of the last minute; the totals since the start are in
+`/v1/classes` and in the metrics. Names of users and routes are what clients chose: they are data, and to be shown as text.
+
+## Events
+
+`GET /v1/events` does not end. It sends `overview` and `decisions` (with role changes) once a second, `routes` every five, `rtt` (the matrix) and
+`sample` (the newest of the history) every ten; each is a whole document on one `data:` line, and is sent when it says something new. A comment
+comes when there was nothing for 15 seconds. A reader that is slow misses what is old, and one that does not take an event within 30 seconds is let go.
+There may be 32 streams (503). They end when the router shuts down.
+
+## Commands
+
+With a token in the file that `admin_token_file` names, these are carried out for `Authorization: Bearer TOKEN`:
+
+| path | what a POST does |
+| --- | --- |
+)";
+  for (const CommandHelpRow& row : kCommands)
+    line(row.path, row.help);
+  out += R"(
+The answer is `{"notes": [...]}`, or `{"error": ..., "detail": ..., "hint": ...}`: 401 without the right token, 403 without a configured one or where a
+browser sends it for a page from elsewhere (`Origin`, `Sec-Fetch-Site`), 404 for no such replica, 409 when it fails. The token travels as it is: away from
+loopback, put a proxy with TLS in front.
+
+```sh
+curl -X POST -H "Authorization: Bearer $TOKEN" http://127.0.0.1:9632/v1/replicas/r2/drain
+```
 )";
   return out;
 }

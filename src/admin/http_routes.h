@@ -1,11 +1,12 @@
 #pragma once
 
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "admin/http_access.h"
 #include "admin/views.h"
 #include "http/page.h"
 
@@ -14,17 +15,41 @@ namespace sluice::admin {
 using HttpResponse = http::Page;
 
 // What a path stands for.
-enum class Page { Index, Metrics, Health, Ready, Profile, Unknown };
+enum class Page {
+  Index,
+  Dashboard,
+  Metrics,
+  Health,
+  Ready,
+  Profile,
+  Overview,
+  RttMatrix,
+  History,
+  Events,
+  Unknown
+};
 using Route = std::variant<Page, const View*>;
 Route find_route(std::string_view path);
+
+// What a POST asks for: /v1/reload, /v1/replicas/NAME/drain, /v1/replicas/NAME/undrain.
+struct CommandRequest {
+  enum class Kind { Reload, Drain, Undrain };
+  Kind kind = Kind::Reload;
+  std::string replica;
+};
+std::optional<CommandRequest> find_command(std::string_view path);
 
 // One sentence for people behind the status.
 HttpResponse error_response(int status, std::string_view sentence = {});
 HttpResponse index_response();
+// The page, or why there is none.
+HttpResponse dashboard_response(std::string_view path, std::string_view accept_encoding);
+HttpResponse json_response(std::string document);
+// {"notes": [...]}, or {"error": ..., "detail": ..., "hint": ...} with the status that goes with it.
+HttpResponse command_response(const CommandResult& result);
+// Of a command that is not carried out, by why.
+HttpResponse access_response(Access access);
 HttpResponse ready_response(const StateRow& state);
-// {"replicas": [{"name": "r0", ...}, ...]}: the columns of the view are the names.
-HttpResponse view_response(const View& view, const std::vector<Row>& rows);
-
 // docs/reference/http.md, whole.
 std::string http_reference();
 

@@ -36,6 +36,7 @@ enum class Part {
   Routes,
   Profile,
   Decisions,
+  RoleChanges,
   Stats,
   Lists,
   Databases,
@@ -43,10 +44,19 @@ enum class Part {
   Config,
   State,
   Cluster,
+  // All that changes from second to second, without a visit to any thread: replicas (their server connections
+  // left out), classes, rejections, role changes, warnings, the newest decisions and role changes, state.
+  Overview,
 };
 
-struct Quantiles {  // of response times; empty while there is no sample
+struct Quantiles {  // of times; empty while there is no sample
   std::optional<Micros> median, p95, p99;
+};
+
+// Of the last minute or so: how many there were, and their times.
+struct RecentTimes {
+  std::int64_t count = 0;
+  Quantiles times;
 };
 
 struct ReplicaRow {
@@ -104,6 +114,23 @@ struct ClassRow {
   ClassCounts
       outcomes;  // decisions by outcome name ("own", "borrowed_mixed", ...), all outcomes, fixed order
   Quantiles response;
+  // Of Part::Overview alone.
+  std::int64_t opened = 0;  // sessions given a replica, since the start
+  Micros longest_wait{};    // of those who wait now
+  RecentTimes recent_response, recent_wait;
+};
+
+// Clients turned away since the start.
+struct RejectionRow {
+  std::string reason;
+  std::int64_t count = 0;
+};
+
+// What `sluice check` says of the configuration in use.
+struct WarningRow {
+  std::string file;
+  std::int64_t line = 0;  // 0: the file as a whole
+  std::string key, message, hint;
 };
 
 struct BudgetRow {
@@ -214,6 +241,7 @@ struct RttRow {
 struct RouteRow {
   std::string name;
   std::string priority_class;  // of most of its calls
+  std::string host;            // compute host of most of its calls; empty: not known
   std::int64_t requests = 0;   // seen to their end
   std::optional<double> n_serial_mean, n_serial_median, n_serial_p90;
   double untraced_share = 0;  // of its calls, in [0, 1]
@@ -227,6 +255,14 @@ struct RoleChangeRow {
   std::string replica, from, to, kind;  // kind: "borrow" or "return"
 };
 
+// One of the last hour's.
+struct RoleChangeEvent {
+  std::uint64_t number = 0;  // counts from 1
+  WallTime time{};
+  std::string priority_class;  // of the session that was assigned then
+  RoleChangeRow change;
+};
+
 struct DecisionRow {
   std::uint64_t number = 0;  // counts from 1; the oldest row of a snapshot comes first
   WallTime time{};
@@ -234,6 +270,7 @@ struct DecisionRow {
   std::string user, database, priority_class, host;
   std::optional<std::string> replica;  // none when refused
   std::string outcome;                 // outcome_name(): "own", "borrowed_mixed", ...
+  std::string reason;                  // the same in a sentence, with what the policy saw
   Micros wait{};
   std::vector<RoleChangeRow> changes;
 };
@@ -300,6 +337,9 @@ struct StateRow {
   WallTime started{}, config_loaded{};
 };
 
+// Of an overview: decisions, and role changes.
+inline constexpr std::size_t kOverviewRows = 50;
+
 // What gather() fills in; parts that were not asked for may stay empty.
 struct Snapshot {
   std::vector<ReplicaRow> replicas;
@@ -315,7 +355,10 @@ struct Snapshot {
   std::vector<RttRow> rtt;
   std::string profile;  // JSON of profile::to_json
   std::vector<RouteRow> routes;
-  std::vector<DecisionRow> decisions;  // the last thousand
+  std::vector<DecisionRow> decisions;         // the last thousand; the last kOverviewRows of an overview
+  std::vector<RoleChangeEvent> role_changes;  // oldest first
+  std::vector<RejectionRow> rejections;
+  std::vector<WarningRow> warnings;
   std::vector<StatsRow> stats;
   ListsRow lists;
   std::vector<DatabaseRow> databases;

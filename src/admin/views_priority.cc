@@ -125,6 +125,7 @@ View routes_view() {
   return list_view<R>(
       "ROUTES", "Routes that queries name in their sqlcommenter comments.", Part::Routes, &Snapshot::routes,
       {column<&R::name>("name"), column<&R::priority_class>("class", "Of most of its calls."),
+       column<&R::host>("host", "Compute host of most of its calls."),
        column<&R::requests>("requests", "Traces of it, seen to their end."),
        computed<R>(
            "n_serial_mean", ColumnType::Text,
@@ -157,6 +158,7 @@ View decisions_view() {
        column<&D::outcome>(
            "outcome",
            "own, borrowed_mixed, borrowed_lower, borrowed_higher, fallback, fallback_any, refused."),
+       column<&D::reason>("reason", "The outcome in words, with what the policy saw of the class's pool."),
        column<&D::wait>("wait_us", "Time until the decision, microseconds."),
        computed<D>(
            "changes", ColumnType::Text, "Replicas that changed pools by it: returns, then the borrowing.",
@@ -166,6 +168,22 @@ View decisions_view() {
                records.push_back({{"replica", c.replica}, {"from", c.from}, {"to", c.to}, {"kind", c.kind}});
              return Cell(std::move(records));
            })});
+}
+
+View role_changes_view() {
+  using E = RoleChangeEvent;
+  return list_view<E>(
+      "ROLE_CHANGES", "Replicas that changed pools within the last hour, oldest first.", Part::RoleChanges,
+      &Snapshot::role_changes,
+      {column<&E::number>("number"), column<&E::time>("time"),
+       computed<E>("replica", ColumnType::Text, {}, [](const E& e) { return to_cell(e.change.replica); }),
+       computed<E>("from", ColumnType::Text, "Pool that it was in.",
+                   [](const E& e) { return to_cell(e.change.from); }),
+       computed<E>("to", ColumnType::Text, "Pool that it came to.",
+                   [](const E& e) { return to_cell(e.change.to); }),
+       computed<E>("kind", ColumnType::Text, "borrow, or return.",
+                   [](const E& e) { return to_cell(e.change.kind); }),
+       column<&E::priority_class>("class", "Of the session that was assigned then.")});
 }
 
 }  // namespace
@@ -179,6 +197,7 @@ std::vector<View> priority_views() {
   views.push_back(rtt_view());
   views.push_back(routes_view());
   views.push_back(decisions_view());
+  views.push_back(role_changes_view());
   return views;
 }
 

@@ -248,20 +248,6 @@ Granted Admission::slot(const SessionTag& tag, std::optional<policy::BudgetId> b
   return granted;
 }
 
-void Admission::record(const SessionTag& tag, const policy::Decision& decision) {
-  const std::size_t place = decision_number_++ % kDecisionsKept;
-  DecisionRecord& record = place < decisions_.size() ? decisions_[place] : decisions_.emplace_back();
-  record.number = decision_number_;
-  record.time = std::chrono::system_clock::now();
-  record.tag = tag;
-  record.tag.usages = {};
-  record.replica.reset();
-  if (decision.outcome != policy::Outcome::Refused) record.replica = decision.replica;
-  record.outcome = decision.outcome;
-  record.evidence = decision.evidence;
-  record.changes.assign(decision.changes.begin(), decision.changes.end());
-}
-
 // Slots that budgets are shares of; 0 when a server that takes sessions has no limit.
 std::int64_t Admission::slots() const {
   const policy::Pools& pools = replicas_.assignment.pools();
@@ -470,15 +456,6 @@ policy::Snapshot Admission::snapshot() const {
 std::vector<policy::SizePoolSnapshot> Admission::size_pools() const {
   const std::lock_guard lock(mutex_);
   return replicas_.assignment.size_pools();
-}
-
-std::vector<DecisionRecord> Admission::decisions() const {
-  const std::lock_guard lock(mutex_);
-  std::vector<DecisionRecord> all = decisions_;
-  if (all.size() == kDecisionsKept)
-    std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(decision_number_ % kDecisionsKept),
-                all.end());
-  return all;
 }
 
 std::vector<Admission::ClassWaiting> Admission::waiting() const {

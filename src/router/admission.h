@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -66,6 +67,14 @@ struct DecisionRecord {
   std::vector<policy::RoleChange> changes;
 };
 
+// A replica that changed pools, and for whose session.
+struct RoleChangeRecord {
+  std::uint64_t number = 0;  // counts from 1
+  std::chrono::system_clock::time_point time;
+  policy::ClassId priority;
+  policy::RoleChange change;
+};
+
 // Where a slot is asked for: at one of the replicas, which the policy chooses, or at the primary. Each has a
 // queue of its own.
 enum class Servers { Replicas, Primary };
@@ -119,6 +128,8 @@ class Waiter : private policy::QueueEntry {
 class Admission {
  public:
   static constexpr std::size_t kDecisionsKept = 1000;
+  static constexpr std::size_t kRoleChangesKept = 2000;
+  static constexpr std::chrono::hours kRoleChangeAgeMax{1};
   // On a clock that never goes back.
   using Now = std::function<std::chrono::nanoseconds()>;
   using Paused = std::function<bool(std::string_view database)>;
@@ -180,7 +191,10 @@ class Admission {
 
   policy::Snapshot snapshot() const;
   std::vector<policy::SizePoolSnapshot> size_pools() const;  // none where sizes do not decide
-  std::vector<DecisionRecord> decisions() const;             // oldest first
+  // The newest `most`, oldest first.
+  std::vector<DecisionRecord> decisions(std::size_t most = kDecisionsKept) const;
+  // Those of the last hour, of them the newest `most`, oldest first.
+  std::vector<RoleChangeRecord> role_changes(std::size_t most = kRoleChangesKept) const;
   struct ClassWaiting {
     policy::ClassId id;
     std::size_t waiting = 0;
@@ -241,6 +255,8 @@ class Admission {
   std::vector<DecisionRecord>
       decisions_;  // a ring: the next one's place is decision_number_ % kDecisionsKept
   std::uint64_t decision_number_ = 0;
+  std::deque<RoleChangeRecord> role_changes_;
+  std::uint64_t role_change_number_ = 0;
 };
 
 }  // namespace sluice::router

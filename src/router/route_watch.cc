@@ -150,9 +150,15 @@ std::vector<admin::RouteRow> RouteWatch::rows(const ClassName& class_name, Clock
     row.calls = static_cast<std::int64_t>(record.calls);
     row.errors = static_cast<std::int64_t>(record.errors);
     telemetry::HistogramReading response;
-    for (std::uint32_t host = 0; host < hosts; ++host)
+    std::int64_t most = 0;
+    for (std::uint32_t host = 0; host < hosts; ++host) {
+      const std::int64_t calls =
+          reading.value(metric::route_calls_total, telemetry::HostLabel(host), telemetry::RouteLabel(slot));
+      if (calls > most) row.host = reading.names().hosts[host];
+      most = std::max(most, calls);
       response += reading.histogram(metric::route_response_seconds, telemetry::HostLabel(host),
                                     telemetry::RouteLabel(slot));
+    }
     const auto quantile = [&](double q) -> std::optional<admin::Micros> {
       const auto value = response.quantile(q);
       return value ? std::optional(std::chrono::duration_cast<admin::Micros>(*value)) : std::nullopt;

@@ -116,8 +116,9 @@ std::optional<std::string> Router::open() {
     http.address = options.admin_addr;
     http.port = static_cast<std::uint16_t>(options.admin_port);
     http.inherited = succession_.admin();
-    http_ = std::make_unique<admin::HttpAdmin>(control_.get_executor(), std::move(http), *view_,
-                                               [this] { return telemetry_->exposition(); });
+    http_ = std::make_unique<admin::HttpAdmin>(
+        control_.get_executor(), std::move(http), *view_, [this] { return telemetry_->exposition(); },
+        [this] { return this->snapshot()->config->passwords.admin_token; });
     if (!http_->start(problem)) return problem;
   }
   telemetry_->add_sampler([this](telemetry::Samples& samples) { sample(samples); });

@@ -11,6 +11,7 @@
 #include "router/router.h"
 #include "router/version.h"
 #include "router/view_rows.h"
+#include "telemetry/log.h"
 
 namespace sluice::router {
 namespace {
@@ -48,6 +49,10 @@ void View::gather(Part part, SnapshotDone done) {
     });
     return;
   }
+  if (part == Part::Overview) {
+    done(make_overview(router_, past_minute_));
+    return;
+  }
   if (!needs_connections(part)) {
     done(make_snapshot_rows(router_, part, {}));
     return;
@@ -82,6 +87,7 @@ void View::set_draining(std::string replica, admin::Draining draining, CommandDo
     // A drained server is to be left alone, by idle connections as well.
     const auto id = shared.admission.find_replica(replica);
     if (id && draining == admin::Draining::On) shared.drop_servers(ServerId(id->value()));
+    log::info(draining == admin::Draining::On ? "draining" : "draining no more", {{"replica", replica}});
     return done({});
   }
   done(not_found("there is no replica \"" + replica + "\""));

@@ -5,6 +5,7 @@
 #include <asio/any_io_executor.hpp>
 
 #include "admin/router_view.h"
+#include "router/past_minute.h"
 
 namespace sluice::router {
 
@@ -38,6 +39,7 @@ class View final : public admin::RouterView {
 
   Router& router_;
   asio::any_io_executor home_;
+  PastMinute past_minute_;  // as seen by those who ask for overviews here
 };
 
 }  // namespace sluice::router

@@ -25,10 +25,6 @@ bool has(Part part, Part one) {
   return part == one;
 }
 
-admin::Micros micros(std::chrono::nanoseconds d) {
-  return std::chrono::duration_cast<admin::Micros>(d);
-}
-
 std::chrono::milliseconds age_of(std::chrono::steady_clock::time_point then) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - then);
 }
@@ -40,8 +36,8 @@ void fill_health(admin::ReplicaRow& row, const std::optional<cluster::ServerHeal
   if (health->timeline) row.timeline = static_cast<std::int64_t>(*health->timeline);
   if (health->lag_bytes) row.lag_bytes = static_cast<std::int64_t>(*health->lag_bytes);
   if (health->probe_times.count() > 0) {
-    row.probe_last = micros(health->probe_times.last());
-    row.probe_median = micros(health->probe_times.median());
+    row.probe_last = to_micros(health->probe_times.last());
+    row.probe_median = to_micros(health->probe_times.median());
   }
   if (health->answered) row.age = age_of(*health->answered);
   row.probe_failures = health->failures_in_row;
@@ -58,87 +54,6 @@ void fill_primary_sessions(admin::ReplicaRow& row, const policy::Snapshot& pools
     row.sessions += sessions_of(policy::ClassId(i));
   for (const policy::ClassSnapshot& c : pools.classes)
     row.loads.emplace_back(c.params.name, sessions_of(c.id));
-}
-
-admin::Quantiles quantiles_of(const telemetry::HistogramReading& histogram) {
-  const auto at = [&](double q) -> std::optional<admin::Micros> {
-    const auto value = histogram.quantile(q);
-    return value ? std::optional(micros(*value)) : std::nullopt;
-  };
-  return {at(0.5), at(0.95), at(0.99)};
-}
-
-std::vector<admin::ReplicaRow> replica_rows(Router& router, const ConnectionRows& connections,
-                                            const std::vector<ServerPool::IdleInfo>& idle) {
-  const SnapshotPtr snapshot = router.snapshot();
-  const policy::Snapshot pools = router.shared().admission.snapshot();
-  const ClusterFacts facts = router.cluster_facts();
-  std::vector<admin::ReplicaRow> rows;
-  const auto common = [&](ServerId id, const std::string& name) {
-    admin::ReplicaRow row;
-    row.name = name;
-    if (const auto server = snapshot->servers.find(id); server != snapshot->servers.end()) {
-      row.host = server->second.target.host;
-      row.port = server->second.target.port;
-    }
-    row.servers_active = std::count_if(connections.servers.begin(), connections.servers.end(),
-                                       [&](const auto& s) { return s.replica == name; });
-    row.servers_idle = std::count_if(idle.begin(), idle.end(), [&](const auto& i) { return i.server == id; });
-    fill_health(row, router.health(name));
-    fill_member(row, *snapshot, facts);
-    return row;
-  };
-  for (const policy::ReplicaSnapshot& replica : pools.replicas) {
-    admin::ReplicaRow row = common(ServerId(replica.id.value()), replica.name);
-    row.role = "replica";
-    row.pool = replica.pool_name;
-    row.borrowed = replica.borrowed;
-    row.up = replica.up && replica.configured;
-    row.draining = replica.draining || !replica.configured;
-    row.sessions = replica.total_load;
-    for (std::size_t c = 0; c < pools.classes.size(); ++c)
-      row.loads.emplace_back(pools.classes[c].params.name, replica.loads[c]);
-    rows.push_back(std::move(row));
-  }
-  if (const auto primary = snapshot->servers.find(kPrimary); primary != snapshot->servers.end()) {
-    admin::ReplicaRow row = common(kPrimary, primary->second.name);
-    row.role = "primary";
-    row.up = router.primary_up() || !router.health(row.name);
-    if (row.up) row.last_error.clear();
-    fill_primary_sessions(row, pools, router.telemetry().read());
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-std::vector<admin::ClassRow> class_rows(Router& router) {
-  const SnapshotPtr snapshot = router.snapshot();
-  const policy::Snapshot pools = router.shared().admission.snapshot();
-  const telemetry::Reading reading = router.telemetry().read();
-  std::vector<admin::ClassRow> rows;
-  std::int64_t priority = 0;
-  for (const policy::ClassSnapshot& c : pools.classes) {
-    admin::ClassRow row;
-    row.name = c.params.name;
-    row.priority = priority++;
-    row.saturation = c.params.saturation;
-    row.return_ratio = c.params.return_ratio.to_string();
-    row.floor = c.params.floor;
-    row.target = c.params.target;
-    row.replicas = c.live_replicas;
-    row.borrowed = std::count_if(pools.replicas.begin(), pools.replicas.end(), [&](const auto& r) {
-      return r.borrowed && !r.pool.is_mixed() && r.pool.owner() == c.id;
-    });
-    row.sessions = c.sessions;
-    for (const policy::Outcome outcome : policy::kOutcomes)
-      row.outcomes.emplace_back(std::string(policy::outcome_name(outcome)),
-                                static_cast<std::int64_t>(c.decisions[static_cast<std::size_t>(outcome)]));
-    if (const auto index = config::class_index(*snapshot->config, c.params.name))
-      row.max_sessions = snapshot->config->classes[*index].max_sessions;
-    row.response = quantiles_of(reading.response_of(c.id));
-    rows.push_back(std::move(row));
-  }
-  return rows;
 }
 
 std::vector<admin::PoolRow> pool_rows(const ConnectionRows& connections,
@@ -186,7 +101,7 @@ std::vector<admin::ConnectionRow> idle_rows(const Snapshot& snapshot,
     }
     row.remote_pid = i.process_id;
     const auto age = std::chrono::steady_clock::now() - i.opened_at;
-    row.connect_time = std::chrono::system_clock::now() - micros(age);
+    row.connect_time = std::chrono::system_clock::now() - to_micros(age);
     row.request_time = row.connect_time;
     row.fd = i.fd;
     rows.push_back(std::move(row));
@@ -244,9 +159,9 @@ std::vector<admin::HostRow> host_rows(Router& router) {
     const auto found = sessions.find(host.name);
     row.sessions = found == sessions.end() ? 0 : static_cast<std::int64_t>(found->second);
     if (const auto leg = legs.find(host.name); leg != legs.end()) {
-      row.rtt = micros(leg->second.estimate);
-      row.rtt_min = micros(leg->second.minimum);
-      row.rtt_deviation = micros(leg->second.deviation);
+      row.rtt = to_micros(leg->second.estimate);
+      row.rtt_min = to_micros(leg->second.minimum);
+      row.rtt_deviation = to_micros(leg->second.deviation);
       row.rtt_samples = static_cast<std::int64_t>(leg->second.samples);
       row.age = age_of(leg->second.measured_at);
     }
@@ -267,41 +182,14 @@ std::vector<admin::RttRow> rtt_rows(const Router& router) {
       admin::RttRow& row = rows.emplace_back();
       row.host = host.name;
       row.server = server.name;
-      if (host.samples > 0) row.client_leg = micros(host.client_leg);
-      if (server.samples > 0) row.server_leg = micros(server.median);
+      if (host.samples > 0) row.client_leg = to_micros(host.client_leg);
+      if (server.samples > 0) row.server_leg = to_micros(server.median);
       if (rtt.source == profile::Rtt::Source::None) continue;
-      row.rtt = micros(rtt.estimate);
+      row.rtt = to_micros(rtt.estimate);
       row.source = rtt.source == profile::Rtt::Source::Measured ? "measured" : "calibrated";
       row.age = age_of(rtt.measured_at);
       row.samples = static_cast<std::int64_t>(rtt.samples);
     }
-  return rows;
-}
-
-std::vector<admin::DecisionRow> decision_rows(Router& router) {
-  const SnapshotPtr snapshot = router.snapshot();
-  const policy::Snapshot pools = router.shared().admission.snapshot();
-  const auto pool_name = [&](policy::PoolId pool) {
-    return pool.is_mixed() ? std::string("mixed") : snapshot->class_name(pool.owner());
-  };
-  const auto replica_name = [&](policy::ReplicaId id) { return snapshot->server_name(ServerId(id.value())); };
-  std::vector<admin::DecisionRow> rows;
-  for (const DecisionRecord& decision : router.shared().admission.decisions()) {
-    admin::DecisionRow row;
-    row.number = decision.number;
-    row.time = decision.time;
-    row.client = decision.tag.id.value();
-    row.user = decision.tag.user;
-    row.database = decision.tag.database;
-    row.priority_class = snapshot->class_name(decision.tag.priority);
-    row.host = decision.tag.host;
-    if (decision.replica) row.replica = replica_name(*decision.replica);
-    row.outcome = policy::outcome_name(decision.outcome);
-    for (const policy::RoleChange& change : decision.changes)
-      row.changes.push_back({replica_name(change.replica), pool_name(change.from), pool_name(change.to),
-                             std::string(policy::change_kind_name(change.kind))});
-    rows.push_back(std::move(row));
-  }
   return rows;
 }
 
@@ -410,6 +298,49 @@ std::vector<admin::MemoryRow> memory_rows(Router& router, const ConnectionRows& 
 
 }  // namespace
 
+std::vector<admin::ReplicaRow> replica_rows(Router& router, const ConnectionRows& connections,
+                                            const std::vector<ServerPool::IdleInfo>& idle) {
+  const SnapshotPtr snapshot = router.snapshot();
+  const policy::Snapshot pools = router.shared().admission.snapshot();
+  const ClusterFacts facts = router.cluster_facts();
+  std::vector<admin::ReplicaRow> rows;
+  const auto common = [&](ServerId id, const std::string& name) {
+    admin::ReplicaRow row;
+    row.name = name;
+    if (const auto server = snapshot->servers.find(id); server != snapshot->servers.end()) {
+      row.host = server->second.target.host;
+      row.port = server->second.target.port;
+    }
+    row.servers_active = std::count_if(connections.servers.begin(), connections.servers.end(),
+                                       [&](const auto& s) { return s.replica == name; });
+    row.servers_idle = std::count_if(idle.begin(), idle.end(), [&](const auto& i) { return i.server == id; });
+    fill_health(row, router.health(name));
+    fill_member(row, *snapshot, facts);
+    return row;
+  };
+  for (const policy::ReplicaSnapshot& replica : pools.replicas) {
+    admin::ReplicaRow row = common(ServerId(replica.id.value()), replica.name);
+    row.role = "replica";
+    row.pool = replica.pool_name;
+    row.borrowed = replica.borrowed;
+    row.up = replica.up && replica.configured;
+    row.draining = replica.draining || !replica.configured;
+    row.sessions = replica.total_load;
+    for (std::size_t c = 0; c < pools.classes.size(); ++c)
+      row.loads.emplace_back(pools.classes[c].params.name, replica.loads[c]);
+    rows.push_back(std::move(row));
+  }
+  if (const auto primary = snapshot->servers.find(kPrimary); primary != snapshot->servers.end()) {
+    admin::ReplicaRow row = common(kPrimary, primary->second.name);
+    row.role = "primary";
+    row.up = router.primary_up() || !router.health(row.name);
+    if (row.up) row.last_error.clear();
+    fill_primary_sessions(row, pools, router.telemetry().read());
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 void ConnectionRows::append(ConnectionRows more) {
   std::move(more.clients.begin(), more.clients.end(), std::back_inserter(clients));
   std::move(more.servers.begin(), more.servers.end(), std::back_inserter(servers));
@@ -454,7 +385,7 @@ admin::Snapshot make_snapshot_rows(Router& router, Part part, ConnectionRows con
   auto idle = router.shared().pool.snapshot();
   std::move(connections.idle.begin(), connections.idle.end(), std::back_inserter(idle));
   if (has(part, Part::Replicas)) rows.replicas = replica_rows(router, connections, idle);
-  if (has(part, Part::Classes)) rows.classes = class_rows(router);
+  if (has(part, Part::Classes)) rows.classes = class_rows(router, nullptr);
   if (has(part, Part::Budgets)) rows.budgets = budget_rows(router);
   if (has(part, Part::Sizes)) rows.sizes = size_rows(router);
   if (has(part, Part::Cutoffs)) rows.cutoffs = cutoff_rows(router);
@@ -465,7 +396,9 @@ admin::Snapshot make_snapshot_rows(Router& router, Part part, ConnectionRows con
     const profile::Profile live = live_profile(router);
     rows.profile = profile::to_json(live, std::chrono::steady_clock::now());
   }
-  if (has(part, Part::Decisions)) rows.decisions = decision_rows(router);
+  if (has(part, Part::Decisions)) rows.decisions = decision_rows(router, Admission::kDecisionsKept);
+  if (has(part, Part::RoleChanges))
+    rows.role_changes = role_change_events(router, Admission::kRoleChangesKept);
   if (has(part, Part::Stats)) rows.stats = stats_rows(router);
   if (has(part, Part::Pools)) rows.pools = pool_rows(connections, idle);
   if (has(part, Part::Lists))

@@ -1,13 +1,17 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <vector>
 
 #include "admin/router_view.h"
 #include "protocol/error_response.h"
 #include "router/server_pool.h"
+#include "telemetry/reading.h"
 
 namespace sluice::router {
 
+class PastMinute;
 class Router;
 class Worker;
 
@@ -32,6 +36,16 @@ admin::Snapshot make_snapshot_rows(Router& router, admin::Part part, ConnectionR
 // view_sizes.cc
 std::vector<admin::SizeRow> size_rows(Router& router);
 std::vector<admin::CutoffRow> cutoff_rows(Router& router);
+// Parts of it, each as it stands in the overview too. Without a `past` nothing is said of the last minute.
+std::vector<admin::ReplicaRow> replica_rows(Router& router, const ConnectionRows& connections,
+                                            const std::vector<ServerPool::IdleInfo>& idle);
+std::vector<admin::ClassRow> class_rows(Router& router, PastMinute* past);
+std::vector<admin::DecisionRow> decision_rows(Router& router, std::size_t most);  // the newest
+std::vector<admin::RoleChangeEvent> role_change_events(Router& router, std::size_t most);
+admin::Micros to_micros(std::chrono::nanoseconds time);
+admin::Quantiles quantiles_of(const telemetry::HistogramReading& histogram);
+// Part::Overview.
+admin::Snapshot make_overview(Router& router, PastMinute& past);
 
 // What a client hears when an operator ends its session.
 protocol::ErrorFields killed();

@@ -156,6 +156,32 @@ TEST(Admission, KeepsTheLastDecisions) {
   EXPECT_EQ(decisions.front().number, 6U);
   EXPECT_EQ(decisions.back().number, Admission::kDecisionsKept + 5);
   EXPECT_EQ(decisions.back().tag.user, "alice");
+  const auto newest = admission.decisions(3);
+  ASSERT_EQ(newest.size(), 3U);
+  EXPECT_EQ(newest.front().number, Admission::kDecisionsKept + 3);
+  EXPECT_EQ(newest.back().number, Admission::kDecisionsKept + 5);
+}
+
+TEST(Admission, KeepsTheRoleChangesOfTheLastHour) {
+  policy::PoolConfig config = pools();
+  config.policy = policy::PolicyKind::Plb;
+  config.replicas.push_back({"c", std::nullopt});
+  for (policy::ClassParams& params : config.classes) {
+    params.saturation = 1;
+    params.floor = 0;
+    params.target = 1;
+  }
+  Admission admission(config, {});
+  ASSERT_TRUE(granted_at_once(admission, tag_of("alice")));
+  EXPECT_TRUE(admission.role_changes().empty());
+  ASSERT_TRUE(granted_at_once(admission, tag_of("alice")));
+  const auto changes = admission.role_changes();
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].number, 1U);
+  EXPECT_EQ(changes[0].priority, policy::ClassId(0));
+  EXPECT_EQ(changes[0].change.kind, policy::ChangeKind::Borrow);
+  EXPECT_TRUE(changes[0].change.from.is_mixed());
+  EXPECT_TRUE(admission.role_changes(0).empty());
 }
 
 TEST(Admission, AgreesWithItselfWhenManyThreadsUseIt) {
