@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that Sluice is built and tested with. Idempotent: with everything present it only asks dpkg.
-#   deploy/install-deps.sh [build|test|demo|bench|fuzz|experiment|package|all]...        default: build test
+#   deploy/install-deps.sh [build|test|demo|browser|bench|fuzz|experiment|package|all]...        default: build test
 set -euo pipefail
 
 build_packages=(
@@ -18,6 +18,7 @@ test_packages=(
 build_commands=(node npm)
 test_commands=(java)
 compat_packages=(libpostgresql-jdbc-java python3-sqlalchemy python3-django ruby-rails ruby-pg)
+browser_packages=(chromium fonts-dejavu-core)
 bench_packages=(pgbouncer haproxy nginx-light wrk)
 fuzz_packages=(clang-14 libclang-rt-14-dev)
 experiment_packages=(ruby-rails puma ruby-pg iputils-ping iproute2 postgresql-15 python3)
@@ -31,11 +32,12 @@ for set in "${wanted[@]}"; do
     build) packages+=("${build_packages[@]}") ;;
     test) packages+=("${test_packages[@]}" "${compat_packages[@]}") ;;
     demo) packages+=(postgresql-15 postgresql-client-15 util-linux) ;;
+    browser) packages+=("${browser_packages[@]}") ;;
     bench) packages+=(postgresql-15 python3 python3-psycopg2 "${bench_packages[@]}") ;;
     fuzz) packages+=("${fuzz_packages[@]}") ;;
     experiment) packages+=("${experiment_packages[@]}") ;;
     package) packages+=("${package_packages[@]}") ;;
-    all) packages+=("${build_packages[@]}" "${test_packages[@]}" "${compat_packages[@]}" "${bench_packages[@]}" "${fuzz_packages[@]}" "${experiment_packages[@]}" "${package_packages[@]}") ;;
+    all) packages+=("${build_packages[@]}" "${test_packages[@]}" "${compat_packages[@]}" "${browser_packages[@]}" "${bench_packages[@]}" "${fuzz_packages[@]}" "${experiment_packages[@]}" "${package_packages[@]}") ;;
     *) sed -n '2,3s/^# *//p' "$0" >&2; exit 2 ;;
   esac
   commands=()

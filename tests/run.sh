@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, runs every test, and ends with one line: `N passed, N failed`.
-#   tests/run.sh           release: units, integration, foreign clients, PostgreSQL's own regression suite; address
+#   tests/run.sh           release: units, integration, the pages in a browser, foreign clients, PostgreSQL's own regression suite; address
 #                          sanitizer: units and a short integration set; thread sanitizer: units; while there is time
 #                          (see SLUICE_TEST_MINUTES): what is left out is said, and listed before the last line
 #   tests/run.sh --quick   release units only
@@ -114,6 +114,18 @@ fuzz() {
   done
 }
 
+# The pages in a real browser. What drives it comes from npm, by a lock file.
+browser() {
+  mkdir -p build/browser
+  cp tests/browser/{package.json,package-lock.json,.npmrc} build/browser/
+  if (cd build/browser && npm ci --no-progress --prefer-offline) >"$logs/browser-npm.log" 2>&1; then
+    integration release browser tests/browser
+  else
+    tail -n 20 "$logs/browser-npm.log"
+    fail "the browser's packages"
+  fi
+}
+
 # One case: that the same tests pass through the router as do without it. Its source comes from the net, and a machine
 # without is not a failure of ours.
 regression() {
@@ -150,13 +162,15 @@ export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=0:exitcode=66:second_deadlock_
 if [ "${SLUICE_SKIP_INSTALL:-}" != 1 ]; then
   say "packages"
   sets=(build test)
-  [ "$mode" != full ] || sets=(build test fuzz experiment package)
+  [ "$mode" = quick ] || sets+=(browser)
+  [ "$mode" != full ] || sets+=(fuzz experiment package)
   bash deploy/install-deps.sh "${sets[@]}" || fail "install packages"
 fi
 
 if build release; then
   units release
   if [ "$mode" != quick ]; then integration release integration tests/integration tests/compat tests/deploy; fi
+  if [ "$mode" != quick ]; then browser; fi
   if [ "$mode" != quick ] && time_for "transaction mode"; then
     # Left out: what is another way in transaction mode, and tested there (stale plans; messages of an idle server).
     SLUICE_TEST_POOL_MODE=transaction integration release integration-transaction tests/compat \

@@ -22,7 +22,7 @@ async function bundled(entry) {
     write: false,
     minify: true,
     format: 'iife',
-    target: ['chrome100', 'firefox100', 'safari15.4'],
+    target: ['chrome111', 'firefox113', 'safari16.2'],
     nodePaths: [options.modules],
     legalComments: 'inline',
     charset: 'utf8',

@@ -20,6 +20,9 @@ except ImportError:
 TESTS = Path(__file__).resolve().parents[1]
 # Those that the release step hands to pytest.
 FOLDERS = re.search(r"integration release integration ([^;]+);", (TESTS / "run.sh").read_text()).group(1).split()
+FOLDERS.append("tests/browser")  # in a step of its own
+# Those of the integration tests that are run in transaction mode too.
+TRANSACTION = re.search(r"tests/integration/test_\{([^}]+)\}\.py", (TESTS / "run.sh").read_text()).group(1).split(",")
 JUNIT = '<testsuite tests="2" failures="0" skipped="0"><testcase name="a"/><testcase name="b"/></testsuite>'
 CTEST = f"""#!/bin/bash
 while [ $# -gt 1 ]; do [ "$1" != --output-junit ] || echo '{JUNIT}' >"$2"; shift; done
@@ -40,6 +43,11 @@ def run(folder, regress, **environment):
     for place in FOLDERS:
         executable(folder / place / f"test_{Path(place).name}.py", "import pytest\n@pytest.mark.short\ndef test_it(): pass\n")
     executable(folder / "tests/compat/regress.sh", regress)
+    for name in TRANSACTION:
+        (folder / f"tests/integration/test_{name}.py").write_text("def test_it(): pass\n")
+    for name in ("package.json", "package-lock.json", ".npmrc"):
+        shutil.copy(TESTS / "browser" / name, folder / "tests/browser" / name)
+    executable(folder / "bin/npm", "#!/bin/bash\n")
     executable(folder / "bin/cmake", "#!/bin/bash\n")
     executable(folder / "bin/ctest", CTEST)
     path = f"{folder / 'bin'}:{os.environ['PATH']}"
@@ -58,15 +66,18 @@ def check(name, regress, status, last, *lines, **environment):
     return output
 
 
-# release: 2 units, one of pytest per folder, the suite; asan: 2 and the one of integration; tsan: 2.
-without_suite = 2 + len(FOLDERS) + 3 + 2
+# release: 2 units, one of pytest per folder and those of transaction mode, these again with compat, the suite; asan: 2 and the short one
+# of integration; tsan: 2.
+release = 2 + len(FOLDERS) + len(TRANSACTION)
+without_suite = release + 1 + len(TRANSACTION) + 3 + 2
 output = check("all", "exit 0\n", 0, f"{without_suite + 1} passed, 0 failed")
 assert "left out" not in output, output
 check(
     "no time",
     "exit 0\n",
     0,
-    f"{2 + len(FOLDERS)} passed, 0 failed",
+    f"{release} passed, 0 failed",
+    "left out for time: transaction mode",
     "left out for time: PostgreSQL's regression suite",
     "left out for time: asan",
     "left out for time: tsan",

@@ -1,0 +1,94 @@
+// Lines over the last hour. The canvas is a picture to a screen reader, with its newest values in words; the legend is text.
+import uPlot from 'uplot';
+import { el, keyed, setAttribute, setText } from './dom.js';
+import { colour } from './theme.js';
+
+const kHeight = 180;
+const kSpanMin = 5 * 60; // seconds shown at least
+
+export class Chart {
+  // name: for people; format: of a value; bars: as columns instead of lines; stepped: constant between samples.
+  constructor(root, { name, format, bars = false, stepped = false, sync = 'history' }) {
+    Object.assign(this, { root, name, format, bars, stepped, sync });
+    this.canvas = el('div', { class: 'chart', role: 'img' });
+    this.legend = el('ul', { class: 'legend' });
+    root.append(this.canvas, this.legend);
+    this.series = [];
+    new ResizeObserver(() => this.plot?.setSize({ width: this.canvas.clientWidth, height: kHeight })).observe(this.canvas);
+  }
+
+  // series: [{ label, colour, values }], all as long as `times` (seconds).
+  show(times, series) {
+    this.data = [times, ...series.map((one) => one.values)];
+    const same = series.length === this.series.length && series.every((one, i) => one.label === this.series[i].label);
+    this.series = series;
+    if (!this.plot || !same) this.build();
+    else this.plot.setData(this.data);
+    this.words(null);
+  }
+
+  build() {
+    this.plot?.destroy();
+    const paths = this.bars ? uPlot.paths.bars({ size: [0.8, 24] }) : this.stepped ? uPlot.paths.stepped({ align: 1 }) : undefined;
+    const axis = {
+      stroke: () => colour('ink-soft'),
+      grid: { stroke: () => colour('line'), width: 1 },
+      ticks: { show: false },
+      font: '12px system-ui, sans-serif',
+    };
+    this.plot = new uPlot(
+      {
+        width: Math.max(this.canvas.clientWidth, 200),
+        height: kHeight,
+        legend: { show: false },
+        padding: [10, 8, 0, 0],
+        cursor: { sync: { key: this.sync }, drag: { x: false, y: false }, points: { size: 7 } },
+        scales: {
+          x: { time: true, range: (_, min, max) => [Math.min(min, max - kSpanMin), max] },
+          y: { range: (_, min, max) => [0, max > 0 ? max * 1.15 : 1] },
+        },
+        axes: [
+          { ...axis, size: 30, space: 70, values: [[60, '{HH}:{mm}', null, null, null, null, null, null, 1], [1, '{HH}:{mm}:{ss}', null, null, null, null, null, null, 1]] },
+          { ...axis, size: 62, values: (_, ticks) => ticks.map((tick) => this.format(tick)) },
+        ],
+        series: [
+          {},
+          ...this.series.map((one) => ({
+            label: one.label,
+            stroke: () => colour(one.colour),
+            fill: this.bars ? () => colour(one.colour) : undefined,
+            width: 2,
+            spanGaps: false,
+            points: { show: false },
+            paths,
+          })),
+        ],
+        hooks: { setCursor: [(plot) => this.words(plot.cursor.idx ?? null)] },
+      },
+      this.data,
+      this.canvas,
+    );
+  }
+
+  // At a place under the cursor, or the newest.
+  words(index) {
+    const at = index ?? this.data[0].length - 1;
+    const values = this.series.map((one) => ({ ...one, text: at < 0 ? '–' : this.format(one.values[at] ?? null) }));
+    keyed(
+      this.legend,
+      values,
+      (one) => one.label,
+      (one) => el('li', {}, el('i', { class: `swatch ${one.colour}` }), el('span'), el('b')),
+      (node, one) => {
+        setText(node.children[1], one.label);
+        setText(node.children[2], one.text);
+      },
+    );
+    if (index === null)
+      setAttribute(this.canvas, 'aria-label', `${this.name}, now: ${values.map((one) => `${one.label} ${one.text}`).join(', ') || 'nothing yet'}`);
+  }
+
+  redraw() {
+    this.plot?.redraw(false);
+  }
+}

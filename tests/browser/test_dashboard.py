@@ -1,0 +1,278 @@
+"""The dashboard in a real browser, on a real router in front of real servers."""
+
+import contextlib
+import itertools
+import json
+import os
+import secrets
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from harness.messages import Q
+from harness.net import wait_until
+
+TOKEN = "a token for the tests, of 32 bytes".replace(" ", "-")
+IMAGES = Path(__file__).resolve().parents[2] / "docs/images"
+HOSTILE = '<img src=x onerror="hacked=1">'
+ROUTE = "<svg onload=hacked=1>/feed"
+
+
+@pytest.fixture
+def router(make_router, tmp_path):
+    token = tmp_path / "token"
+    token.write_text(TOKEN + "\n")
+    token.chmod(0o600)
+    return make_router(
+        admin_token_file=str(token),
+        hosts=[{"name": "here", "networks": ["127.0.0.0/8"]}, {"name": "elsewhere", "networks": ["192.0.2.0/24"]}],
+        trace_idle_timeout="300ms",
+        client_idle_timeout=0,
+    )
+
+
+def url(router):
+    return f"http://127.0.0.1:{router.config['admin_port']}/"
+
+
+@contextlib.contextmanager
+def sessions(router, count, user="alice", **options):
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(router.session(user, "app_read", **options)) for _ in range(count)]
+
+
+def shown(page, router, **options):
+    """The page, with live data."""
+    answer = page.open(url(router), **options)
+    page.wait("document.querySelector('#stream').textContent === 'live'")
+    page.wait("document.querySelectorAll('.tile').length === 6")
+    return answer
+
+
+def pool_of(name):
+    return f"document.querySelector('[data-replica={json.dumps(name)}]').closest('.pool').dataset.pool"
+
+
+def test_shows_what_the_router_does(page, router):
+    answer = shown(page, router)
+    assert answer["status"] == 200
+    assert "unsafe" not in answer["headers"]["content-security-policy"]
+    assert page.text("#state") == "ready"
+    with sessions(router, 3) as clients:
+        page.wait("document.querySelector('[data-class=premium] .sessions dd').textContent === '3'")
+        for client in clients:
+            client.run(Q("select 1"))
+        page.wait("document.querySelector('[data-class=premium] .queries').textContent !== '0 queries'")
+        page.wait("!document.querySelector('[data-class=premium] .time dd').textContent.includes('–')")
+        page.wait("document.querySelectorAll('#decisions tbody tr').length >= 3")
+        assert "with room" in page.text("#decisions td.why")
+        page.wait("[...document.querySelectorAll('#rtt tbody td')].some(cell => /[µm]s/.test(cell.textContent))", 30)
+    page.wait("document.querySelector('[data-class=premium] .sessions dd').textContent === '0'")
+    page.wait("document.querySelector('#sessions-chart canvas') !== null")
+    assert "now: premium" in page.evaluate("document.querySelector('#sessions-chart .chart').getAttribute('aria-label')")
+
+
+def test_a_replica_moves_when_it_is_borrowed_and_when_it_is_returned(page, router):
+    shown(page, router)
+    mixed = page.evaluate("document.querySelector('[data-pool=mixed] .tile').dataset.replica")
+    page.evaluate(f"watched = document.querySelector('[data-replica={json.dumps(mixed)}]'), null")
+    with sessions(router, 21):
+        page.wait(f"{pool_of(mixed)} === 'premium'")
+        # The same tile, seen on its way and marked when it has arrived.
+        assert page.evaluate("watched.isConnected && watched.closest('.pool').dataset.pool") == "premium"
+        page.wait("watched.classList.contains('moved') && watched.querySelector('.badge').textContent === 'borrowed'")
+        page.wait(f"document.querySelector('#moves').textContent === '{mixed} went from mixed to premium'")
+        page.wait("document.querySelector('#changes tbody tr td:nth-child(3)').textContent === 'borrowed'")
+    with sessions(router, 1):
+        page.wait(f"{pool_of(mixed)} === 'mixed'")
+        page.wait("document.querySelector('#changes tbody tr td:nth-child(3)').textContent === 'returned'")
+
+
+def test_finds_the_router_again_after_a_restart(page, router):
+    shown(page, router)
+    started = page.evaluate("fetch('/v1/overview').then(r => r.json()).then(o => o.started_ms)")
+    router.stop()
+    page.wait("document.querySelector('#stream').textContent === 'reconnecting'")
+    router.start()
+    page.wait("document.querySelector('#stream').textContent === 'live'", 20)
+    with sessions(router, 2):
+        page.wait("document.querySelector('[data-class=premium] .sessions dd').textContent === '2'")
+    assert page.evaluate("fetch('/v1/overview').then(r => r.json()).then(o => o.started_ms)") > started
+    # That nobody was there is what the browser itself says; the page says nothing.
+    assert all("ERR_" in problem or "503" in problem for problem in page.problems())
+    page.ask("forget")
+
+
+def test_what_clients_say_is_text_and_no_markup(page, router):
+    shown(page, router)
+    comment = f"/*route='{quote(ROUTE, safe='')}',traceparent='00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01'*/"
+    with sessions(router, 2, "bob", parameters={"application_name": HOSTILE}) as clients:
+        for client in clients:
+            client.run(Q(f"select 1 {comment}"))
+        page.wait(f"document.querySelector('#routes').textContent.includes({json.dumps(ROUTE)})", 20)
+    assert page.evaluate("document.querySelectorAll('main img, main svg, main script').length") == 0
+    assert page.evaluate("typeof hacked") == "undefined"
+
+
+def spoilt(value):
+    """The same with every string hostile."""
+    if isinstance(value, str):
+        return HOSTILE + value
+    if isinstance(value, list):
+        return [spoilt(each) for each in value]
+    if isinstance(value, dict):
+        return {key: spoilt(each) for key, each in value.items()}
+    return value
+
+
+def test_a_hostile_router_could_not_inject_markup_either(page, router):
+    """Every string of every document, whoever chose it."""
+    with sessions(router, 21):
+        overview = json.loads(router.http("/v1/overview")[1])
+        decisions = json.loads(router.http("/v1/decisions")[1])["decisions"]
+        changes = json.loads(router.http("/v1/role_changes")[1])["role_changes"]
+    overview["warnings"] = [{"file": "f", "line": 1, "key": "k", "message": "m", "hint": "h"}]
+    hostile = spoilt(overview)
+    for was, one in zip(overview["replicas"], hostile["replicas"]):
+        one["role"] = was["role"]
+    hostile["rejections"] = {HOSTILE: 3}
+    times = {"time": "2026-01-01 00:00:00 UTC"}
+    documents = {
+        "overview": hostile,
+        "decisions": {
+            "decisions": [{**spoilt(one), **times} for one in decisions],
+            "role_changes": [{**spoilt(one), **times} for one in changes],
+        },
+        "rtt": {"hosts": [HOSTILE], "servers": [HOSTILE], "rtt_us": [[250]], "source": [[HOSTILE]]},
+        "routes": {"routes": [spoilt({"name": "", "class": "", "host": "", "requests": 1, "n_serial_mean": "", "n_serial_median": 1, "n_serial_p90": 1, "untraced": "", "usable": True, "calls": 1, "errors": 0, "median_us": 1, "p95_us": 1, "seen_ms_ago": 1})]},
+    }
+    stream = "".join(f"event: {kind}\ndata: {json.dumps(document)}\n\n" for kind, document in documents.items())
+    page.open(url(router), answers={"/v1/events": {"type": "text/event-stream", "body": stream}})
+    for place in ("#pools", "#classes", "#replicas", "#decisions", "#changes", "#rtt", "#routes", "#warning-list", "#rejections"):
+        page.wait(f"document.querySelector('{place}').textContent.includes('<img src=x')")
+    assert page.evaluate("document.querySelectorAll('main img, header img').length") == 0
+    assert page.evaluate("typeof hacked") == "undefined"
+
+
+def test_commands_need_the_token_and_a_confirmation(page, router):
+    shown(page, router)
+    assert page.evaluate("document.querySelector('#reload').hidden")
+    assert "Drain" not in page.text("#replicas")
+
+    def unlock(token):
+        page.ask("click", selector="#unlock")
+        page.ask("fill", selector="#unlock-dialog input", text=token)
+        page.ask("press", key="Enter")
+        page.wait("!document.querySelector('#reload').hidden")
+
+    def drain(name):
+        page.ask("click", selector=f"#replicas button[aria-label='Drain {name}']")
+        page.wait("document.querySelector('#confirm-dialog').open")
+        assert name in page.text("#confirm-title")
+
+    unlock("not the token, but as long as it")
+    drain("r1")
+    page.ask("click", selector="#confirm-dialog [type=submit]")
+    page.wait("document.querySelector('.toast.failed').textContent.includes('token')")
+    page.wait("document.querySelector('#reload').hidden")
+    assert all("401" in problem for problem in page.problems())
+    page.ask("forget")
+
+    unlock(TOKEN)
+    drain("r1")
+    page.ask("press", key="Escape")
+    page.wait("!document.querySelector('#confirm-dialog').open")
+    assert not json.loads(router.http("/v1/overview")[1])["replicas"][1]["draining"]
+    drain("r1")
+    page.ask("click", selector="#confirm-dialog [type=submit]")
+    page.wait("document.querySelector('[data-replica=r1] .badge').textContent === 'draining'")
+    page.ask("click", selector="#replicas button[aria-label='Undrain r1']")
+    page.ask("click", selector="#confirm-dialog [type=submit]")
+    page.wait("document.querySelector('[data-replica=r1] .badge').textContent === ''")
+    page.ask("click", selector="#reload")
+    page.ask("click", selector="#confirm-dialog [type=submit]")
+    wait_until(lambda: router.metric("sluice_reloads_total", result="ok") == 1, 10, "the reload")
+
+
+def test_without_a_token_file_nothing_can_be_changed(page, make_router):
+    plain = make_router()
+    shown(page, plain)
+    assert page.evaluate("document.querySelector('#unlock').hidden && document.querySelector('#reload').hidden")
+    assert plain.http("/v1/replicas/r1/drain", "POST")[0] == 403
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_is_accessible(page, router, scheme, width):
+    with sessions(router, 21):
+        shown(page, router, scheme=scheme, width=width)
+        page.wait("document.querySelectorAll('#decisions tbody tr').length > 3")
+        page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished)).then(() => null)")
+        assert page.ask("audit") == []
+        # Nothing but the tables' own regions scrolls sideways.
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_can_be_used_with_the_keyboard_alone(page, router):
+    shown(page, router)
+    page.ask("press", key="Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the pools"
+    page.ask("press", key="Enter")
+    assert page.evaluate("document.activeElement.id") == "pools-title"
+    page.evaluate("document.querySelector('#unlock').focus()")
+    page.ask("press", key="Enter")
+    page.wait("document.querySelector('#unlock-dialog').open && document.activeElement.name === 'token'")
+    page.ask("press", key="Escape")
+    page.wait("!document.querySelector('#unlock-dialog').open && document.activeElement.id === 'unlock'")
+    page.evaluate("document.querySelector('#theme').focus()")
+    page.ask("press", key="Enter")
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+
+
+def test_is_small_and_there_at_once(page, router):
+    shown(page, router)
+    # What came over the wire for the page itself, compressed; and when something was to be seen.
+    sizes = page.evaluate(
+        "[performance.getEntriesByType('navigation')[0], ...performance.getEntriesByType('resource').filter(e => /dashboard/.test(e.name))].map(e => e.encodedBodySize)"
+    )
+    assert len(sizes) == 3 and all(sizes) and sum(sizes) <= 300 * 1024
+    assert page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") < 1000
+    assert page.evaluate("performance.getEntriesByType('resource').every(e => new URL(e.name).origin === location.origin)")
+
+
+def test_the_last_hour_survives_a_new_visit(page, router):
+    shown(page, router)
+    wait_until(lambda: len(json.loads(router.http("/v1/history")[1])["times_ms"]) >= 2, 25, "two samples")
+    shown(page, router)
+    page.wait("document.querySelector('#timeline canvas').getAttribute('aria-label').includes('r0 in')")
+
+
+def test_pictures_for_the_documents(page, router, tmp_path):
+    """SLUICE_WRITE_IMAGES=1 takes its time and keeps them in docs/images."""
+    keep = bool(os.environ.get("SLUICE_WRITE_IMAGES"))
+    with contextlib.ExitStack() as stack:
+        clients = [*stack.enter_context(sessions(router, 18)), *stack.enter_context(sessions(router, 9, "bob"))]
+
+        def load(seconds):
+            end = time.monotonic() + seconds
+            for client in itertools.cycle(clients):
+                trace = f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01"
+                client.run(Q(f"select pg_sleep(random() * 0.02) /*route='%2Ffeed',traceparent='{trace}'*/"))
+                if time.monotonic() > end:
+                    break
+
+        load(60 if keep else 1)
+        clients += stack.enter_context(sessions(router, 4))
+        load(40 if keep else 1)
+        for scheme in ("light", "dark"):
+            shown(page, router, scheme=scheme, width=1400, height=1640)
+            page.wait("document.querySelectorAll('.tile.borrowed').length === 1")
+            page.wait("document.querySelectorAll('#decisions tbody tr').length > 10")
+            # These would be of the tests' own configuration, with the paths of this machine.
+            page.evaluate("document.querySelector('#warnings').style.display = 'none'")
+            load(4 if keep else 1)
+            folder = IMAGES if keep else tmp_path
+            path = page.ask("screenshot", path=str(folder / f"dashboard-{scheme}.png"))
+            assert Path(path).stat().st_size > 20_000

@@ -1,0 +1,63 @@
+"""The placer's page in a real browser, in front of compute hosts of the tests' own."""
+
+import json
+
+import pytest
+
+from harness.net import wait_until
+
+
+@pytest.fixture
+def placed(make_placer, make_host):
+    """A placer with two hosts that has sent requests to one of them; wants what it cannot have without a profile."""
+    placer = make_placer(
+        make_host("a"), make_host("b"), policy="profiled", routes=[{"pattern": "/feed"}, {"pattern": "/search/<img/src=x>"}]
+    )
+    for _ in range(3):
+        assert placer.get("/feed").status == 200
+    return placer
+
+
+def shown(page, placer, **options):
+    answer = page.open(f"http://127.0.0.1:{placer.config['admin_port']}/", **options)
+    page.wait("document.querySelector('#stream').textContent === 'live'")
+    page.wait("document.querySelectorAll('.route').length === 3")
+    return answer
+
+
+def test_shows_hosts_scores_and_why_not_as_wanted(page, placed):
+    answer = shown(page, placed)
+    assert answer["status"] == 200 and "unsafe" not in answer["headers"]["content-security-policy"]
+    assert page.text("#state") == "ready"
+    assert page.evaluate("[...document.querySelectorAll('#hosts tbody th')].map(cell => cell.textContent)") == ["a", "b"]
+    assert page.evaluate("document.querySelector('#degraded').hidden") is False
+    assert "profiled" in page.text("#routes .why")
+    assert page.text(".route tr.chosen th") in ("a", "b")
+    assert page.evaluate("document.querySelectorAll('.route tr.chosen').length") == 3
+    assert page.evaluate("document.querySelectorAll('main img').length") == 0
+    assert "<img/src=x>" in page.text("#routes")
+
+
+def test_shows_a_host_that_has_gone(page, make_placer, make_host):
+    gone = make_host("b")
+    placer = make_placer(make_host("a"), gone)
+    page.open(f"http://127.0.0.1:{placer.config['admin_port']}/placer")
+    page.wait("document.querySelectorAll('#hosts .badge.up').length === 2")
+    gone.close()
+    page.wait("document.querySelector('#hosts .badge.down') !== null", 20)
+    page.wait("document.querySelector('#hosts tbody tr:nth-child(2) .problem').textContent !== ''")
+
+
+def test_remembers_where_requests_went(placed):
+    wait_until(lambda: len(json.loads(placed.http("/v1/overview")[1])["history"]["times_ms"]) >= 2, 20, "two samples")
+    history = json.loads(placed.http("/v1/overview")[1])["history"]
+    assert [host["name"] for host in history["hosts"]] == ["a", "b"]
+    assert sum(sum(host["requests"]) for host in history["hosts"]) == 3
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_is_accessible(page, placed, scheme, width):
+    shown(page, placed, scheme=scheme, width=width)
+    assert page.ask("audit") == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
