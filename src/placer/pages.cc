@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "web/asset_page.h"
+
 namespace sluice::placer {
 namespace {
 
@@ -15,11 +17,14 @@ struct Row {
   std::string_view path, help;
 };
 constexpr Row kPages[] = {
-    {"/", "This list."},
+    {"/", "The placer's page for browsers, this list for others."},
+    {"/placer", "The page: hosts, scores by term, where requests went, what is missing."},
     {"/metrics", "Metrics in the text format of Prometheus."},
     {"/healthz", "200 while the process serves; says which policy is followed, and why not the wanted one."},
     {"/readyz", "200 while requests are taken and a compute host is up, else 503 and why not."},
     {"/v1/hosts", "Compute hosts: health, the way to them, requests in flight. JSON."},
+    {"/v1/overview",
+     "Hosts, scores of all routes, the policy that is followed and why, and the last hour. JSON."},
     {"/v1/explain?route=/feed",
      "Where a request for that path would go, with every term of every host's score. JSON."},
 };
@@ -81,6 +86,94 @@ Learnt learnt_of(const AdminFacts& facts, std::size_t route, const RouteView& vi
   return learnt;
 }
 
+Json hosts_json(const AdminFacts& facts) {
+  const Snapshot& snapshot = *facts.view->snapshot;
+  Json list = Json::array();
+  for (std::size_t i = 0; i < snapshot.hosts.size(); ++i) {
+    const HostState& host = *snapshot.hosts[i];
+    const HostReport& report = facts.hosts[i];
+    Json json = Json::object();
+    json["name"] = host.name;
+    json["address"] = host.target.host;
+    json["port"] = host.target.port;
+    json["up"] = report.up;
+    json["problem"] = report.problem;
+    json["path_ms"] = in_millis(report.path);
+    json["connect_ms"] = in_millis(report.connect);
+    json["samples"] = report.samples;
+    json["measured_seconds_ago"] =
+        report.measured_at ? Json(std::chrono::duration<double>(facts.now - *report.measured_at).count())
+                           : Json(nullptr);
+    json["in_flight"] = host.in_flight.load(std::memory_order_relaxed);
+    json["failures_in_row"] = host.failures_in_row.load(std::memory_order_relaxed);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+// What became of a route, host by host; behind the configured ones comes that of no route.
+enum class Detail { Scores, WithInputs };
+Json route_json(const AdminFacts& facts, std::size_t index, Detail detail) {
+  const Snapshot& snapshot = *facts.view->snapshot;
+  const config::PlacerConfig& config = *snapshot.config;
+  const RouteView& view = facts.view->routes[index];
+  std::vector<placement::HostInputs> candidates = view.hosts;
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    candidates[i].candidate = facts.hosts[i].up;
+
+  Json json = Json::object();
+  json["route"] = index < config.routes.size() ? Json(config.routes[index].pattern) : Json(nullptr);
+  json["wanted_policy"] = placement::policy_name(index < config.routes.size() ? config.options.policy
+                                                                              : placement::Policy::UserFirst);
+  json["policy"] = placement::policy_name(view.effective.policy);
+  json["missing"] = placement::missing_name(view.effective.missing);
+  json["why"] = view.why;
+  json["n_serial"] = view.inputs.n_serial ? Json(*view.inputs.n_serial) : Json(nullptr);
+  const bool adaptive = view.effective.policy == placement::Policy::Adaptive && snapshot.learner != nullptr;
+  const Learnt learnt = adaptive ? learnt_of(facts, index, view) : Learnt{};
+  auto chosen = placement::choose(view.effective.policy, view.inputs, candidates);
+  if (learnt.preferred && candidates[*learnt.preferred].candidate) chosen = learnt.preferred;
+  json["chosen"] = chosen ? Json(snapshot.hosts[*chosen]->name) : Json(nullptr);
+  Json list = Json::array();
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    Json host = Json::object();
+    host["name"] = snapshot.hosts[i]->name;
+    host["up"] = candidates[i].candidate;
+    host["score_ms"] = terms_json(
+        adaptive ? learnt.terms[i] : placement::terms(view.effective.policy, view.inputs, view.hosts[i]));
+    if (detail == Detail::WithInputs) host["known_ms"] = inputs_json(view.hosts[i]);
+    if (adaptive) host["share"] = learnt.shares[i];
+    list.push_back(std::move(host));
+  }
+  json["hosts"] = std::move(list);
+  return json;
+}
+
+Json history_json(const RequestHistory& history) {
+  Json times = Json::array(), degraded = Json::array(), hosts = Json::array();
+  std::vector<std::string> names;
+  for (const RequestHistory::Sample& sample : history.samples()) {
+    times.push_back(
+        std::chrono::duration_cast<std::chrono::milliseconds>(sample.time.time_since_epoch()).count());
+    degraded.push_back(sample.degraded);
+    for (const RequestHistory::OfHost& host : sample.hosts)
+      if (std::find(names.begin(), names.end(), host.name) == names.end()) names.push_back(host.name);
+  }
+  for (const std::string& name : names) {
+    Json requests = Json::array();
+    for (const RequestHistory::Sample& sample : history.samples()) {
+      const auto host = std::find_if(sample.hosts.begin(), sample.hosts.end(),
+                                     [&](const RequestHistory::OfHost& one) { return one.name == name; });
+      requests.push_back(host == sample.hosts.end() ? Json(nullptr) : Json(host->requests));
+    }
+    hosts.push_back({{"name", name}, {"requests", std::move(requests)}});
+  }
+  return {{"step_s", RequestHistory::kStep.count()},
+          {"times_ms", std::move(times)},
+          {"degraded", std::move(degraded)},
+          {"hosts", std::move(hosts)}};
+}
+
 }  // namespace
 
 http::Page index_page() {
@@ -130,28 +223,35 @@ http::Page ready_page(const AdminFacts& facts) {
 }
 
 http::Page hosts_page(const AdminFacts& facts) {
+  return json_page(Json{{"hosts", hosts_json(facts)}});
+}
+
+http::Page overview_page(const AdminFacts& facts, const RequestHistory& history) {
   const Snapshot& snapshot = *facts.view->snapshot;
-  Json list = Json::array();
-  for (std::size_t i = 0; i < snapshot.hosts.size(); ++i) {
-    const HostState& host = *snapshot.hosts[i];
-    const HostReport& report = facts.hosts[i];
-    Json json = Json::object();
-    json["name"] = host.name;
-    json["address"] = host.target.host;
-    json["port"] = host.target.port;
-    json["up"] = report.up;
-    json["problem"] = report.problem;
-    json["path_ms"] = in_millis(report.path);
-    json["connect_ms"] = in_millis(report.connect);
-    json["samples"] = report.samples;
-    json["measured_seconds_ago"] =
-        report.measured_at ? Json(std::chrono::duration<double>(facts.now - *report.measured_at).count())
-                           : Json(nullptr);
-    json["in_flight"] = host.in_flight.load(std::memory_order_relaxed);
-    json["failures_in_row"] = host.failures_in_row.load(std::memory_order_relaxed);
-    list.push_back(std::move(json));
-  }
-  return json_page(Json{{"hosts", std::move(list)}});
+  Json routes = Json::array();
+  for (std::size_t i = 0; i <= snapshot.config->routes.size(); ++i)
+    routes.push_back(route_json(facts, i, Detail::Scores));
+  const bool ready = ready_page(facts).status == 200;
+  const Json document = {{"version", SLUICE_VERSION},
+                         {"ready", ready},
+                         {"shutting_down", facts.shutting_down},
+                         {"policy", facts.policy.summary},
+                         {"degraded", facts.policy.degraded},
+                         {"reasons", facts.policy.reasons},
+                         {"profile", facts.profile},
+                         {"hosts", hosts_json(facts)},
+                         {"routes", std::move(routes)},
+                         {"history", history_json(history)}};
+  http::Page page;
+  page.content_type = "application/json";
+  page.body = document.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return page;
+}
+
+http::Page dashboard_page(std::string_view path, std::string_view accept_encoding) {
+  if (const web::Asset* asset = web::find_asset(path)) return web::asset_page(*asset, accept_encoding);
+  return error_page(
+      404, "This program was built without the dashboard (SLUICE_DASHBOARD=OFF); see / for the rest.");
 }
 
 http::Page explain_page(const AdminFacts& facts, std::string_view method, std::string_view path) {
@@ -164,37 +264,7 @@ http::Page explain_page(const AdminFacts& facts, std::string_view method, std::s
   if (index == config.routes.size())
     index = snapshot.table.match(method.empty() ? "GET" : method, path.substr(0, path.find('?')))
                 .value_or(static_cast<std::uint32_t>(index));
-  const RouteView& view = facts.view->routes[index];
-  std::vector<placement::HostInputs> candidates = view.hosts;
-  for (std::size_t i = 0; i < candidates.size(); ++i)
-    candidates[i].candidate = facts.hosts[i].up;
-
-  Json json = Json::object();
-  json["route"] = index < config.routes.size() ? Json(config.routes[index].pattern) : Json(nullptr);
-  json["wanted_policy"] = placement::policy_name(index < config.routes.size() ? config.options.policy
-                                                                              : placement::Policy::UserFirst);
-  json["policy"] = placement::policy_name(view.effective.policy);
-  json["missing"] = placement::missing_name(view.effective.missing);
-  json["why"] = view.why;
-  json["n_serial"] = view.inputs.n_serial ? Json(*view.inputs.n_serial) : Json(nullptr);
-  const bool adaptive = view.effective.policy == placement::Policy::Adaptive && snapshot.learner != nullptr;
-  const Learnt learnt = adaptive ? learnt_of(facts, index, view) : Learnt{};
-  auto chosen = placement::choose(view.effective.policy, view.inputs, candidates);
-  if (learnt.preferred && candidates[*learnt.preferred].candidate) chosen = learnt.preferred;
-  json["chosen"] = chosen ? Json(snapshot.hosts[*chosen]->name) : Json(nullptr);
-  Json list = Json::array();
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    Json host = Json::object();
-    host["name"] = snapshot.hosts[i]->name;
-    host["up"] = candidates[i].candidate;
-    host["score_ms"] = terms_json(
-        adaptive ? learnt.terms[i] : placement::terms(view.effective.policy, view.inputs, view.hosts[i]));
-    host["known_ms"] = inputs_json(view.hosts[i]);
-    if (adaptive) host["share"] = learnt.shares[i];
-    list.push_back(std::move(host));
-  }
-  json["hosts"] = std::move(list);
-  return json_page(json);
+  return json_page(route_json(facts, index, Detail::WithInputs));
 }
 
 std::string placer_http_reference() {
@@ -215,7 +285,8 @@ All times of the JSON pages are milliseconds where the name ends in `_ms`. In `e
 is the score under the policy that is followed, and `known_ms` what is known of the host for the route, `null` where nothing
 is: `client` is the TCP connect that user_first goes by, `path` a request for the health page, `sql` one call to the
 database. `missing` names the first term that the wanted policy lacks, `why` says it in words. Under adaptive, `share` is the
-part of the route's requests that goes to the host now.
+part of the route's requests that goes to the host now. `/v1/overview` has the scores of each route, the last with `null` for requests of no route, and
+of every ten seconds of the last hour the requests that each host was chosen for.
 )";
   return out;
 }

@@ -7,6 +7,7 @@
 #include "http/page.h"
 #include "placer/planner.h"
 #include "placer/prober.h"
+#include "placer/request_history.h"
 #include "placer/snapshot.h"
 
 // The pages of the placer's admin port, made from values. Pure.
@@ -30,6 +31,10 @@ http::Page health_page(const AdminFacts&);
 http::Page ready_page(const AdminFacts&);
 // GET /v1/hosts: {"hosts": [...]}
 http::Page hosts_page(const AdminFacts&);
+// GET /v1/overview: all that the placer's page shows.
+http::Page overview_page(const AdminFacts&, const RequestHistory& history);
+// The page and its parts, or why there is none.
+http::Page dashboard_page(std::string_view path, std::string_view accept_encoding);
 // GET /v1/explain?route=/feed[&method=GET]: each host's every term. `route` is a path, or a configured
 // pattern.
 http::Page explain_page(const AdminFacts&, std::string_view method, std::string_view route);

@@ -7,6 +7,7 @@
 #include "placer/snapshot_parts.h"
 #include "service/takeover_channel.h"
 #include "telemetry/log_settings.h"
+#include "web/asset_page.h"
 
 namespace sluice::placer {
 namespace {
@@ -187,7 +188,12 @@ AdminFacts Placer::facts() const {
 }
 
 asio::awaitable<http::Page> Placer::answer(http::PageRequest request) {
+  if (request.path == "/" && web::wants_html(request.accept))
+    co_return dashboard_page("/placer", request.accept_encoding);
   if (request.path == "/") co_return index_page();
+  if (request.path == "/placer" || request.path.starts_with("/placer/"))
+    co_return dashboard_page(request.path, request.accept_encoding);
+  if (request.path == "/v1/overview") co_return overview_page(facts(), history_);
   if (request.path == "/healthz") co_return health_page(facts());
   if (request.path == "/readyz") co_return ready_page(facts());
   if (request.path == "/v1/hosts") co_return hosts_page(facts());

@@ -21,6 +21,7 @@
 #include "placer/pages.h"
 #include "placer/planner.h"
 #include "placer/prober.h"
+#include "placer/request_history.h"
 #include "placer/shared.h"
 #include "placer/snapshot.h"
 #include "placer/worker.h"
@@ -76,6 +77,7 @@ class Placer {
   void host_checked(const HostState& host, bool ok, bool changed);
   void sample(telemetry::Samples& samples);
   AdminFacts facts() const;
+  void remember_requests();
   telemetry::Names names_with(const config::PlacerConfig& config);
 
   const std::string config_path_;
@@ -89,6 +91,7 @@ class Placer {
   calibration::CalibrationWatch calibration_watch_;
   Knowledge knowledge_;
   PolicyState policy_;
+  RequestHistory history_;
   // Names of label values keep their places across reloads.
   std::vector<std::string> host_names_, route_names_;
   std::unique_ptr<telemetry::Registry> telemetry_;

@@ -130,6 +130,22 @@ asio::awaitable<void> Placer::drain() {
   decide_timer_.cancel();
 }
 
+void Placer::remember_requests() {
+  using telemetry::StatusClass;
+  const auto now = std::chrono::steady_clock::now();
+  if (!history_.due(now)) return;
+  const telemetry::Reading reading = telemetry_->read();
+  std::vector<RequestHistory::OfHost> totals;
+  for (std::size_t i = 0; i < snapshot_->hosts.size(); ++i) {
+    RequestHistory::OfHost host{snapshot_->hosts[i]->name, 0};
+    for (std::size_t s = 0; s < telemetry::LabelTraits<StatusClass>::kCount; ++s)
+      host.requests += reading.value(telemetry::metric::placer_requests_total, snapshot_->host_labels[i],
+                                     static_cast<StatusClass>(s));
+    totals.push_back(std::move(host));
+  }
+  history_.add(now, std::chrono::system_clock::now(), totals, policy_.degraded);
+}
+
 void Placer::reload() {
   notifier_.reloading();
   reload_now();
@@ -243,6 +259,7 @@ void Placer::publish() {
 
 asio::awaitable<void> Placer::decide() {
   co_await asio::this_coro::throw_if_cancelled(false);
+  remember_requests();  // that there were none yet
   while (!stopped_) {
     decide_timer_.expires_after(snapshot_->options().decision_interval);
     co_await decide_timer_.async_wait(kAwait);
@@ -251,6 +268,7 @@ asio::awaitable<void> Placer::decide() {
     read_profile();
     look_at_calibration();
     publish();
+    remember_requests();
     notifier_.status(status_line());
     log::settle_repeats();
   }
