@@ -64,13 +64,17 @@ void say_addresses(Screen& screen, const RouterPlan& plan, const Folder& folder)
     return fmt::format("postgresql://{}:{}@127.0.0.1:{}/{}", user.name, user.password, plan.port, database);
   };
   screen.say("");
+  screen.say(
+      fmt::format("Dashboard: http://127.0.0.1:{}/   (pools, classes, response times, decisions, live)",
+                  plan.admin_port));
+  screen.say("");
   screen.say("Try it (passwords are thrown away at the end):");
   screen.say("  premium    DATABASE_URL=" + url(plan.premium, plan.database));
   screen.say("  freemium   DATABASE_URL=" + url(plan.freemium, plan.database));
   screen.say("  writing    DATABASE_URL=" + url(plan.premium, plan.database + "_rw") +
              "   (target: primary)");
   screen.say("  console    psql " + url(plan.admin, "sluice") + " -c 'SHOW REPLICAS'");
-  screen.say(fmt::format("  admin      http://127.0.0.1:{}/   /metrics /readyz /v1/replicas /v1/decisions",
+  screen.say(fmt::format("  admin      http://127.0.0.1:{}/v1/overview   /metrics /readyz /v1/decisions",
                          plan.admin_port));
   screen.say("  logs       " + folder.path().string());
   screen.say("  a failure  kill -9 $(head -n 1 " + folder.file("r3/postmaster.pid") + ")");
