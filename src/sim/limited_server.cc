@@ -26,7 +26,9 @@ policy::PoolConfig one_replica(const LimitedServer::Settings& settings) {
 
 LimitedServer::LimitedServer(const Settings& settings)
     : classes_(settings.classes),
-      group_(one_replica(settings), {.cores = settings.cores, .cores_per_query = settings.cores_per_job}) {}
+      group_(one_replica(settings), {.cores = settings.cores,
+                                     .cores_per_query = settings.cores_per_job,
+                                     .queue = {.discipline = settings.order}}) {}
 
 void LimitedServer::start(double now, ReplicaGroup::Guest& guest, const Job& job) {
   const bool is_new = active_.emplace(job.id, &guest).second;

@@ -9,8 +9,8 @@
 namespace sluice::sim {
 
 // One replica behind `max_active`: up to so many jobs share its cores, and the others wait in the router's
-// own queue, by class and then as they came. With active_max 1 and one core it is first come, first served,
-// within classes: priority without preemption.
+// own queue, by class and then as they came, or the smallest first. With active_max 1 and one core it is
+// first come, first served, or shortest first; with several classes priority; all without preemption.
 class LimitedServer final : public Server {
  public:
   static constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
@@ -19,6 +19,7 @@ class LimitedServer final : public Server {
     double cores = 1;
     double cores_per_job = 1;
     std::size_t active_max = kUnlimited;
+    policy::QueueDiscipline order = policy::QueueDiscipline::Fcfs;  // within a class
     std::size_t classes = 1;  // a job is of the class of its rank, of the last where there is none
   };
   explicit LimitedServer(const Settings&);

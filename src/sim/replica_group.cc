@@ -37,9 +37,11 @@ ReplicaGroup::Asked ReplicaGroup::ask(double now, std::uint32_t id, policy::Clas
   guest->id = id;
   guest->session_class = session_class;
   guest->waiting_for = waiting_for;
+  policy::Arrival arrival{session_class, "", std::nullopt};
+  if (waiting_for.size > 0) arrival.size = waiting_for.size;
   policy::Decision decision;
-  const auto answer = queue_.ask(*guest, {session_class, "", std::nullopt}, policy::Gates{}, {},
-                                 queue_time(now), policy::AdmissionQueue::Wait::Yes, decision);
+  const auto answer = queue_.ask(*guest, arrival, policy::Gates{}, {}, queue_time(now),
+                                 policy::AdmissionQueue::Wait::Yes, decision);
   switch (answer) {
     case policy::AdmissionQueue::Answer::Granted:
       free_.pop_back();

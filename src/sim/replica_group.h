@@ -38,6 +38,7 @@ class ReplicaGroup {
     Answer answer = Answer::Refused;
     Guest* guest = nullptr;  // until it leaves; null when refused
   };
+  // The size of `waiting_for` is the expected one, if it is above 0.
   Asked ask(double now, std::uint32_t id, policy::ClassId, const Job& waiting_for = {});
   void serve(double now, const Guest&, const Job&);
   void leave(double now, Guest&);

@@ -33,6 +33,9 @@ inline std::vector<Discipline> disciplines() {
       {"ps on 4 cores", sharing({.cores = 4, .cores_per_job = 2})},
       {"limited ps", limited({.cores = 2, .cores_per_job = 1, .active_max = 3})},
       {"limited ps, by class", limited({.cores = 2, .active_max = 3, .classes = 3})},
+      {"limited ps, shortest first",
+       limited({.cores = 2, .active_max = 3, .order = policy::QueueDiscipline::ShortestFirst})},
+      {"sjf behind a limit", limited({.active_max = 1, .order = policy::QueueDiscipline::ShortestFirst})},
       {"sjf", preemptive(PreemptiveOrder::ShortestSize, 1e6)},  // a chunk beyond any size: nothing interrupts
       {"priority", limited({.active_max = 1, .classes = 3})},
       {"srpt", preemptive(PreemptiveOrder::ShortestRemaining, 0)},

@@ -82,6 +82,12 @@ TEST(LimitedServer, ServesClassesInOrderAndEqualsAsTheyCame) {
          {{0, 2}, {2, 3}, {3, 4}, {1, 5}, {4, 6}});
 }
 
+TEST(LimitedServer, ServesTheSmallestFirstAndDoesNotInterrupt) {
+  expect(serve(LimitedServer::Settings{.active_max = 1, .order = policy::QueueDiscipline::ShortestFirst},
+               {{0, 5}, {1, 3}, {2, 1}, {3, 3}}),
+         {{0, 5}, {2, 6}, {1, 9}, {3, 12}});
+}
+
 TEST(LimitedServer, QueuesBehindTheLimitAndCountsWhatIsActive) {
   LimitedServer server({.cores = 2, .active_max = 2});
   for (std::uint32_t id = 0; id < 3; ++id)
