@@ -55,7 +55,6 @@ config::Node list(const std::vector<std::string>& texts) {
   return node;
 }
 
-// Bits that are set behind the prefix do not count, as with PgBouncer.
 config::Network masked(const config::Address& address, unsigned bits) {
   config::Network network{.is_unix = false, .ip = address.ip, .prefix_bits = static_cast<std::uint8_t>(bits)};
   for (unsigned bit = bits; bit < 128; ++bit)
@@ -74,20 +73,30 @@ std::optional<unsigned> bits_of_mask(std::string_view text) {
   return masked(*mask, bits).ip == mask->ip ? std::optional(bits) : std::nullopt;
 }
 
-std::optional<config::Network> network_of(const std::string& text, const std::string* mask) {
+struct WrittenNetwork {
+  config::Network network;
+  bool bits_behind;  // the prefix: PgBouncer compares masked addresses with the whole one, so none matches
+};
+
+WrittenNetwork with_prefix(const config::Address& address, unsigned bits) {
+  const config::Network network = masked(address, bits);
+  return {network, network.ip != address.ip};
+}
+
+std::optional<WrittenNetwork> network_of(const std::string& text, const std::string* mask) {
   const std::size_t slash = text.find('/');
   const std::string_view ip = std::string_view(text).substr(0, slash);
   const auto address = config::parse_address(ip);
   if (!address || ip.find('%') != ip.npos) return std::nullopt;
   if (slash == text.npos) {
     const auto bits = mask == nullptr ? std::nullopt : bits_of_mask(*mask);
-    return bits ? std::optional(masked(*address, *bits)) : std::nullopt;
+    return bits ? std::optional(with_prefix(*address, *bits)) : std::nullopt;
   }
   const bool ipv4 = ip.find(':') == ip.npos;
   // Any network with that prefix says whether the prefix is one.
   const auto prefix = config::parse_network((ipv4 ? "0.0.0.0/" : "::/") + text.substr(slash + 1));
   if (!prefix) return std::nullopt;
-  return masked(*address, prefix->prefix_bits);
+  return with_prefix(*address, prefix->prefix_bits);
 }
 
 class Rule {
@@ -142,27 +151,35 @@ class Rule {
       const std::string* const mask = columns[4].size() == 1 ? &columns[4][0].text : nullptr;
       const auto network = network_of(word.text, mask);
       if (!network) return left_out("\"" + word.text + "\" is no network");
+      if (network->bits_behind)
+        return left_out("\"" + word.text + "\" has bits behind its prefix and never matches with PgBouncer");
       if (word.text.find('/') == word.text.npos) next_ = 5;
-      rule_.network.push_back(*network);
+      rule_.network.push_back(network->network);
     }
     return columns.size() > next_ || left_out("has too few columns");
   }
 
+  // PgBouncer passes over the whole line where it has one such word, whatever else is listed.
+  static bool unknown_there(const std::string& key, const HbaWord& word) {
+    if (word.quoted) return false;
+    return word.text.starts_with('+') || word.text.starts_with('/') ||
+           (key == "database" && (word.is("samerole") || word.is("samegroup")));
+  }
+
   // Databases or users into the field of that name.
   bool names(const std::string& key, const HbaColumn& column) {
+    for (const HbaWord& word : column)
+      if (unknown_there(key, word))
+        return left_out("\"" + word.text +
+                        "\" stands for a role's members or a pattern, which PgBouncer does not know either");
+    if (std::any_of(column.begin(), column.end(), [](const HbaWord& word) { return word.is("all"); }))
+      return true;
     std::vector<std::string> listed;
     for (const HbaWord& word : column) {
-      if (word.is("all")) return true;
-      const bool keyword = key == "database" && (word.is("sameuser") || word.is("samerole") ||
-                                                 word.is("samegroup") || word.is("replication"));
-      if (keyword) {
+      if (key == "database" && (word.is("sameuser") || word.is("replication"))) {
         out_.note(line_.place, word.text, "no equivalent: write the rule for it yourself");
         continue;
       }
-      if (!word.quoted && (word.text.starts_with('+') || word.text.starts_with('/')))
-        return left_out("\"" + word.text +
-                        "\" stands for a role's members or a pattern, which PgBouncer "
-                        "does not know either");
       if (word.text.empty() || word.text.find_first_of("*?,") != word.text.npos)
         return left_out("\"" + word.text + "\" would be a pattern");
       if (!is_utf8(word.text) || without_controls(word.text) != word.text)
@@ -180,11 +197,12 @@ class Rule {
     const auto method = std::find_if(std::begin(kMethods), std::end(kMethods),
                                      [&](const Method& m) { return m.theirs == name; });
     if (method == std::end(kMethods)) return left_out("\"" + name + "\" is no method that PgBouncer knows");
+    if (line_.columns.size() > next_ + 1)
+      return left_out("\"" + line_.columns[next_ + 1][0].text +
+                      "\" is an option of a method, for which PgBouncer passes over the rule");
     if (!method->note.empty()) out_.note(line_.place, name, std::string(method->note));
     if (!method->ours) return false;
     rule_.method = *method->ours;
-    for (std::size_t i = next_ + 1; i < line_.columns.size(); ++i)
-      out_.note(line_.place, line_.columns[i][0].text, "no equivalent: options of a method are not read");
     return true;
   }
 

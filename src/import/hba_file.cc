@@ -11,6 +11,18 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
+// Takes what stands behind the opening quote of `line`, and the closing one; false where there is none.
+bool take_quoted(std::string_view line, std::size_t& at, std::string& text) {
+  for (;;) {
+    const std::size_t end = line.find('"', at);
+    if (end == line.npos) return false;
+    text += line.substr(at, end - at);
+    at = end + 1;
+    if (at == line.size() || line[at] != '"') return true;
+    text += line[at++];  // "" is one quote
+  }
+}
+
 // The columns of one line, or nullopt where a quote is not closed.
 std::optional<std::vector<HbaColumn>> columns_of(std::string_view line) {
   std::vector<HbaColumn> columns;
@@ -33,11 +45,8 @@ std::optional<std::vector<HbaColumn>> columns_of(std::string_view line) {
         word.text += line[at++];
         continue;
       }
-      const std::size_t end = line.find('"', at + 1);
-      if (end == line.npos) return std::nullopt;
-      word.text += line.substr(at + 1, end - at - 1);
+      if (!take_quoted(line, ++at, word.text)) return std::nullopt;
       word.quoted = true;
-      at = end + 1;
     }
     if (!std::exchange(more, false)) columns.emplace_back();
     columns.back().push_back(std::move(word));
@@ -88,27 +97,29 @@ class Reader {
 
   HbaColumn without_files(const Place& place, HbaColumn column) {
     HbaColumn names;
-    const auto add = [&](HbaWord word) {
-      if (names.size() < kHbaNamesMax) return names.push_back(std::move(word));
-      if (file_.problems.empty())
-        problem(place, "has more than " + std::to_string(kHbaNamesMax) + " names in one column");
-    };
-    for (HbaWord& word : column) {
-      if (word.quoted || !word.text.starts_with('@')) {
-        add(std::move(word));
-        continue;
-      }
-      if (++files_ > kIniFilesMax) {
-        problem(place, "names more than " + std::to_string(kIniFilesMax) + " files");
-        break;
-      }
-      each_line(beside(place.file, word.text.substr(1)), [&](const Place&, std::vector<HbaColumn> columns) {
-        for (HbaColumn& each : columns)
-          for (HbaWord& name : each)
-            add(std::move(name));
-      });
-    }
+    for (HbaWord& word : column)
+      add(place, std::move(word), 0, names);
     return names;
+  }
+
+  // The word, or the names in the file that it stands for; `depth` files lead to it.
+  void add(const Place& place, HbaWord word, std::size_t depth, HbaColumn& names) {
+    if (!file_.problems.empty()) return;
+    if (word.quoted || !word.text.starts_with('@')) {
+      if (names.size() < kHbaNamesMax) return names.push_back(std::move(word));
+      return problem(place, "has more than " + std::to_string(kHbaNamesMax) + " names in one column");
+    }
+    if (depth == kHbaDepthMax)
+      return problem(
+          place, "is the last of more than " + std::to_string(kHbaDepthMax) + " files that name each other");
+    if (++files_ > kIniFilesMax)
+      return problem(place, "names more than " + std::to_string(kIniFilesMax) + " files");
+    each_line(beside(place.file, word.text.substr(1)),
+              [&](const Place& inner, std::vector<HbaColumn> columns) {
+                for (HbaColumn& each : columns)
+                  for (HbaWord& name : each)
+                    add(inner, std::move(name), depth + 1, names);
+              });
   }
 
   const ReadFile& read_;

@@ -8,6 +8,7 @@
 namespace sluice::import {
 
 inline constexpr std::size_t kHbaLinesMax = 10'000;
+inline constexpr std::size_t kHbaDepthMax = 10;     // of files that name files
 inline constexpr std::size_t kHbaNamesMax = 1'000;  // of one column, those of its files included
 
 // A name of a column. One in quotes is a name and no keyword.
@@ -29,8 +30,8 @@ struct HbaFile {
 };
 
 // The columns of PgBouncer's auth_hba_file, which has PostgreSQL's form: blanks between columns, commas
-// between names, "names in quotes", comments behind #, and @FILE for the names in a file beside it, no
-// deeper.
+// between names, "names in quotes" in which "" is one quote, comments behind #, and @FILE for the names in a
+// file beside it, which may name others.
 HbaFile read_hba(const std::string& path, const ReadFile& read);
 
 }  // namespace sluice::import

@@ -60,14 +60,14 @@ TEST_F(Hba, BecomesTheListOfRulesInItsOrder) {
   const Translation made = translate_rules(
       "# TYPE DATABASE USER ADDRESS METHOD\n"
       "local all all md5\n"
-      "host shop,\"two words\" berta , otto 10.0.0.0/8 scram-sha-256 # behind it\n"
-      "host all all 192.168.1.77 255.255.255.0 md5\n"
+      "host shop,\"two \"\"words\" berta , otto 10.0.0.0/8 scram-sha-256 # behind it\n"
+      "host all all 192.168.1.0 255.255.255.0 md5\n"
       "hostssl all all all scram-sha-256\n"
-      "hostnossl all \"all\" fd00::1/8 reject\n",
+      "hostnossl all \"all\" fd00::/8 reject\n",
       kTls);
   EXPECT_EQ(rules_of(made),
             (Rules{"{network: unix, method: md5}",
-                   "{network: 10.0.0.0/8, user: [berta, otto], database: [shop, \"two words\"], "
+                   "{network: 10.0.0.0/8, user: [berta, otto], database: [shop, \"two \\\"words\"], "
                    "method: scram-sha-256}",
                    "{network: 192.168.1.0/24, method: md5}",
                    "{network: [0.0.0.0/0, \"::/0\"], tls: required, method: scram-sha-256}",
@@ -77,12 +77,13 @@ TEST_F(Hba, BecomesTheListOfRulesInItsOrder) {
 }
 
 TEST_F(Hba, ReadsNamesFromFilesBesideIt) {
-  const Translation made =
-      translate_rules("host @dbs @/srv/users all md5\n", "",
-                      {{"/etc/dbs", "shop, blog # two\nwiki\n"}, {"/srv/users", "anna\n"}});
-  EXPECT_EQ(
-      rules_of(made),
-      (Rules{"{network: [0.0.0.0/0, \"::/0\"], user: anna, database: [shop, blog, wiki], method: md5}"}));
+  const Translation made = translate_rules("host @dbs @/srv/users all md5\n", "",
+                                           {{"/etc/dbs", "shop, blog # two\nwiki\n"},
+                                            {"/srv/users", "@more \"@quoted\"\n"},
+                                            {"/srv/more", "anna\n"}});
+  EXPECT_EQ(rules_of(made),
+            (Rules{"{network: [0.0.0.0/0, \"::/0\"], user: [anna, \"@quoted\"], database: [shop, blog, "
+                   "wiki], method: md5}"}));
 }
 
 TEST_F(Hba, SaysWhatHasNoEquivalentAndLeavesItOut) {
@@ -100,17 +101,23 @@ TEST_F(Hba, SaysWhatHasNoEquivalentAndLeavesItOut) {
       "host all all 10.0.0.0 255.0.255.0 md5\n"
       "host all all all secret\n"
       "host all a*b all md5\n"
-      "hostssl all all all md5\n"
-      "host all all 10.0.0.0/8 md5 map=people\n");
-  EXPECT_EQ(rules_of(made), (Rules{"{network: [0.0.0.0/0, \"::/0\"], database: shop, method: md5}",
-                                   "{network: 10.0.0.0/8, method: md5}"}))
+      "host all all all ldap\n"
+      "host all all 10.0.0.0/8 md5 map=people\n"
+      "hostssl all all 10.0.0.0/8 cert clientcert=verify-full\n"
+      "host all all 10.1.2.3/8 md5\n"
+      "host all all 10.0.0.1 255.255.255.0 md5\n"
+      "host all all,+admins all md5\n"
+      "host all,samerole all all md5\n"
+      "host shop,samegroup all all md5\n",
+      kTls);
+  EXPECT_EQ(rules_of(made), (Rules{"{network: [0.0.0.0/0, \"::/0\"], database: shop, method: md5}"}))
       << made.yaml;
   for (const auto& [line, text] :
        std::vector<std::pair<std::uint32_t, std::string>>{{1, "sameuser: no equivalent"},
                                                           {1, "none of its databases"},
                                                           {2, "replication: no equivalent"},
                                                           {3, "peer: no equivalent"},
-                                                          {4, "ldap: no equivalent"},
+                                                          {4, "ldapserver=x"},
                                                           {5, "+admins"},
                                                           {6, "samenet"},
                                                           {7, "no network"},
@@ -120,9 +127,21 @@ TEST_F(Hba, SaysWhatHasNoEquivalentAndLeavesItOut) {
                                                           {11, "no network"},
                                                           {12, "no method"},
                                                           {13, "pattern"},
-                                                          {14, "client_tls_sslmode is disable"},
-                                                          {15, "map=people: no equivalent"}})
+                                                          {14, "ldap: no equivalent"},
+                                                          {15, "map=people"},
+                                                          {16, "clientcert=verify-full"},
+                                                          {17, "bits behind"},
+                                                          {18, "bits behind"},
+                                                          {19, "+admins"},
+                                                          {20, "samerole"},
+                                                          {21, "samegroup"}})
     EXPECT_TRUE(has_note(made, line, text)) << line << " " << text;
+}
+
+TEST_F(Hba, LeavesOutRulesForTlsThatIsNotOffered) {
+  const Translation made = translate_rules("hostssl all all all md5\n");
+  EXPECT_EQ(rules_of(made), Rules{});
+  EXPECT_TRUE(has_note(made, 1, "client_tls_sslmode is disable"));
 }
 
 // Nobody comes in without a proof who had to show one, and nobody logs in to PostgreSQL as a role of our
@@ -158,9 +177,10 @@ TEST_F(Hba, TranslatesNothingWhereAFileCannotBeReadOrHasNoEnd) {
   std::string names = "local all a";
   for (std::size_t i = 0; i < kHbaNamesMax; ++i)
     names += ",a";
-  for (const std::string& rules : {std::string("host all @missing all md5\n"),
-                                   std::string("host all \"anna all md5\n"), many, names + " md5\n"}) {
-    const Translation made = translate_rules(rules);
+  for (const std::string& rules :
+       {std::string("host all @missing all md5\n"), std::string("host all \"anna all md5\n"), many,
+        names + " md5\n", std::string("host all @itself all md5\n")}) {
+    const Translation made = translate_rules(rules, "", {{"/etc/itself", "anna\n@itself\n"}});
     EXPECT_EQ(made.problems.size(), 1U);
     EXPECT_TRUE(made.yaml.empty());
   }
