@@ -19,6 +19,10 @@ namespace {
 // Messages with sockets: more than any configuration has.
 constexpr std::size_t kPacketsMax = 1024;
 
+bool nobody_listens(std::error_code code) {
+  return code == std::errc::no_such_file_or_directory || code == std::errc::connection_refused;
+}
+
 Result<int> connect_to(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -62,8 +66,7 @@ Result<std::optional<Predecessor>> Predecessor::at(const std::string& path, std:
   const Result<int> connected = connect_to(path);
   if (!connected) {
     const std::error_code why = connected.error().code;
-    if (why == std::errc::no_such_file_or_directory || why == std::errc::connection_refused)
-      return std::optional<Predecessor>();
+    if (nobody_listens(why)) return std::optional<Predecessor>();
     return failed(why);
   }
   Predecessor predecessor(*connected);
@@ -81,7 +84,7 @@ Result<std::optional<Predecessor>> Predecessor::at(const std::string& path, std:
 bool Predecessor::waits_at(const std::string& path) {
   const Result<int> connected = connect_to(path);
   if (connected) ::close(*connected);
-  return connected.has_value();
+  return connected || !nobody_listens(connected.error().code);
 }
 
 Result<void> Predecessor::receive(std::string_view request, std::string& problem) {

@@ -25,7 +25,7 @@ class Predecessor {
   // and why.
   static Result<std::optional<Predecessor>> at(const std::string& path, std::string_view request,
                                                std::string& problem);
-  // Whether anybody listens there now.
+  // Whether anybody may listen there now: false only when the system says that nobody does.
   static bool waits_at(const std::string& path);
   Predecessor(Predecessor&&) noexcept;
   Predecessor& operator=(Predecessor&&) = delete;

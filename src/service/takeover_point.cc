@@ -29,6 +29,12 @@ pid_t process_behind(int socket) {
   return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.pid : 0;
 }
 
+std::optional<std::pair<dev_t, ino_t>> file_at(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0) return std::nullopt;
+  return std::pair(info.st_dev, info.st_ino);
+}
+
 }  // namespace
 
 TakeoverPoint::TakeoverPoint(asio::any_io_executor executor, std::string path, std::string_view request,
@@ -66,13 +72,14 @@ Result<void> TakeoverPoint::start(std::string& problem) {
   if (!ec && ::chmod(made_at.c_str(), S_IRUSR | S_IWUSR) != 0)
     ec = std::error_code(errno, std::generic_category());
   if (!ec) acceptor_.listen(4, ec);
+  const auto file = file_at(made_at);
   if (!ec && ::rename(made_at.c_str(), path_.c_str()) != 0)
     ec = std::error_code(errno, std::generic_category());
   if (ec) {
     ::unlink(made_at.c_str());
     return failed(ec);
   }
-  owns_path_ = true;
+  own_file_ = file;
   tasks_.spawn("takeover", accept());
   return {};
 }
@@ -80,7 +87,9 @@ Result<void> TakeoverPoint::start(std::string& problem) {
 void TakeoverPoint::close() {
   std::error_code ignored;
   acceptor_.close(ignored);
-  if (std::exchange(owns_path_, false)) ::unlink(path_.c_str());
+  // One that serves without having been told so, as we were on our way out, may have renamed its own there.
+  const auto file = std::exchange(own_file_, std::nullopt);
+  if (file && file == file_at(path_)) ::unlink(path_.c_str());
 }
 
 asio::awaitable<void> TakeoverPoint::stop() {
@@ -104,7 +113,7 @@ asio::awaitable<void> TakeoverPoint::accept() {
     const HandOver outcome = co_await hand_over(socket);
     if (outcome == HandOver::CalledOff && acceptor_.is_open()) callbacks_.called_off();
     if (outcome != HandOver::Taken) continue;
-    owns_path_ = false;
+    own_file_.reset();
     std::error_code ignored;
     acceptor_.close(ignored);
     callbacks_.taken(process_behind(socket.native_handle()));

@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <asio/any_io_executor.hpp>
@@ -59,8 +61,8 @@ class TakeoverPoint {
   // Takes the path's place from whoever had it; the paths beside it have to fit, too. On an error `problem`
   // names the path and the reason.
   Result<void> start(std::string& problem);
-  // Removes the path, unless it is a successor's. A successor that is being served is not called off: it
-  // finds out by itself, and keeps the socket files.
+  // Removes the path, unless another process has it by now. A successor that is being served is not called
+  // off: it finds out by itself, and keeps the socket files.
   asio::awaitable<void> stop();
 
  private:
@@ -79,7 +81,7 @@ class TakeoverPoint {
   const Callbacks callbacks_;
   asio::basic_socket_acceptor<Protocol> acceptor_;
   asio::steady_timer pause_;
-  bool owns_path_ = false;
+  std::optional<std::pair<dev_t, ino_t>> own_file_;  // at path_, while it is ours to remove
   net::TaskGroup tasks_;
 };
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <iterator>
 #include <memory>
@@ -90,6 +91,13 @@ std::optional<Packet> receive_now(int fd) {
 std::size_t open_descriptors() {
   const std::filesystem::directory_iterator all("/proc/self/fd");
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+// Whether the thread waits in the kernel.
+bool sleeps(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return text.find(") S ") != text.npos;
 }
 
 // The old process: a takeover point on a thread of its own.
@@ -315,6 +323,28 @@ TEST_F(TakeoverTest, WhoWasGivenUpDoesNotTakeItForALettingGo) {
   EXPECT_TRUE(Predecessor::waits_at(path_));
 }
 
+// Was: whatever kept us from asking was taken for the end of the former process, and both served.
+TEST_F(TakeoverTest, WhoCannotBeAskedIsNotTakenForGone) {
+  const int other_kind = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path_.data(), path_.size());
+  ASSERT_EQ(::bind(other_kind, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(other_kind, 4), 0);
+  EXPECT_TRUE(Predecessor::waits_at(path_)) << "EPROTOTYPE";
+  ::close(other_kind);
+}
+
+// Was: the former process removed the point of the one that had taken its place meanwhile.
+TEST_F(TakeoverTest, AnEndingProcessLeavesThePointOfAnother) {
+  start({});
+  const std::string others = folder_ + "/other";
+  const FakePredecessor other(others);
+  std::filesystem::rename(others, path_);
+  asio::co_spawn(io_, point_->stop(), asio::use_future).get();
+  EXPECT_TRUE(Predecessor::waits_at(path_));
+}
+
 TEST_F(TakeoverTest, NobodyWaitsAtAPathThatWasLeft) {
   { const FakePredecessor fake(path_); }
   EXPECT_FALSE(Predecessor::waits_at(path_));
@@ -329,14 +359,19 @@ TEST(TakeoverChannel, ASignalEndsNoWait) {
   struct sigaction counted {
   }, before{};
   static std::atomic<int> signals{0};
+  signals = 0;
   counted.sa_handler = [](int) { signals.fetch_add(1); };
   ::sigaction(SIGUSR1, &counted, &before);
   const pthread_t waiter = ::pthread_self();
+  const pid_t waiter_id = ::gettid();
   std::thread other([&] {
-    // Signals that come before the wait begins interrupt nothing; one of many comes within it.
+    // One after the other: pending signals of one kind are one. In its wait each of them interrupts it.
     for (int i = 0; i < 50; ++i) {
+      while (!sleeps(waiter_id))
+        std::this_thread::yield();
       ::pthread_kill(waiter, SIGUSR1);
-      ::poll(nullptr, 0, 2);
+      while (signals.load() == i)
+        std::this_thread::yield();
     }
     EXPECT_TRUE(send_packet(ends[1], kServing));
   });
