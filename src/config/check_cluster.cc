@@ -65,6 +65,11 @@ void check_patroni(const Config& config, Reporter& reporter) {
   }
   if (!o.patroni_user.empty() && in_the_clear)
     reporter.warning("patroni_user", "its password goes over http:// in the clear", "https://10.0.0.11:8008");
+  if (!o.patroni_user.empty() && secure && o.patroni_tls_ca_file.empty())
+    reporter.warning("patroni_user",
+                     "its password goes to whoever answers: without patroni_tls_ca_file no certificate is "
+                     "verified",
+                     "patroni_tls_ca_file: system");
   for (const char* const key : {"patroni_tls_ca_file", "patroni_tls_cert_file"})
     if (reporter.given(key) && !secure)
       reporter.warning(key, "is not used: no address of patroni_urls begins with https://");

@@ -65,6 +65,17 @@ TEST(ClusterConfig, RefusesWhatPatroniWouldContradict) {
   EXPECT_TRUE(has_error(outcome, "patroni_tls_cert_file", "is missing"));
 }
 
+TEST(ClusterConfig, WarnsWhereThePasswordForPatroniGoesToAnybody) {
+  const std::string https = kChecks + "patroni_urls: [https://a:8008]\npatroni_user: router\n" +
+                            "patroni_password_file: verifiers\n";
+  const LoadOutcome unverified = Loading().load(https);
+  ASSERT_TRUE(unverified.config) << text_of(unverified.problems);
+  EXPECT_NE(text_of(unverified.problems).find("goes to whoever answers"), std::string::npos);
+  const LoadOutcome verified = Loading().load(https + "patroni_tls_ca_file: system\n");
+  ASSERT_TRUE(verified.config) << text_of(verified.problems);
+  EXPECT_EQ(text_of(verified.problems).find("goes to whoever answers"), std::string::npos);
+}
+
 TEST(ClusterConfig, ExpandsNamesOfReplicasAlone) {
   const LoadOutcome good =
       Loading().load(kChecks + "replicas: [{name: r, host: replicas.example, discover: dns, weight: 3}]\n" +
