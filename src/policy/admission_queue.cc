@@ -13,7 +13,8 @@ class WaiterHeap {
   void clear() noexcept { all_.clear(); }
   QueueEntry& first() const noexcept { return *all_.front(); }
   static bool before(const QueueEntry& a, const QueueEntry& b) noexcept {
-    return a.order_ != b.order_ ? a.order_ < b.order_ : a.place_.number < b.place_.number;
+    const QueuePlace &x = a.place_, &y = b.place_;
+    return x.order != y.order ? x.order < y.order : x.number < y.number;
   }
   void add(QueueEntry& entry) {
     all_.push_back(&entry);
@@ -109,12 +110,15 @@ SizeStep AdmissionQueue::step_of(const Arrival& arrival) const noexcept {
   return assignment_.by_size() ? size_step(arrival.size) : kNoSizeStep;
 }
 
-double AdmissionQueue::order_of(const Arrival& arrival) noexcept {
-  if (size_step(arrival.size) == kNoSizeStep) return mean_size_;
+void AdmissionQueue::count_size(const Arrival& arrival) noexcept {
+  if (size_step(arrival.size) == kNoSizeStep) return;
   constexpr double kMeanOver = 1000;
   sizes_seen_ = std::min(sizes_seen_ + 1, kMeanOver);
   mean_size_ += (*arrival.size - mean_size_) / sizes_seen_;
-  return *arrival.size;
+}
+
+double AdmissionQueue::order_of(const Arrival& arrival) const noexcept {
+  return size_step(arrival.size) == kNoSizeStep ? mean_size_ : *arrival.size;
 }
 
 // A class that a reload has removed waits as the lowest, as its arrivals are counted.
@@ -144,15 +148,21 @@ Decision AdmissionQueue::decide(Arrival arrival, ReplicaSet failed) {
   return assignment_.place(arrival, failed);
 }
 
+bool AdmissionQueue::arrive(QueueEntry& entry, const Arrival& arrival, ReplicaSet failed, QueueTime now) {
+  SLUICE_ASSERT(!entry.queued());
+  if (std::exchange(entry.kept_, true)) return false;
+  const bool counts = any_live(failed);  // else it comes again, or never
+  if (counts) count_size(arrival);
+  entry.place_ = {now, ++arrivals_, order_of(arrival)};
+  return counts && assignment_.arrived(arrival);
+}
+
 AdmissionQueue::Answer AdmissionQueue::ask(QueueEntry& entry, const Arrival& arrival, const Gates& gates,
                                            ReplicaSet failed, QueueTime now, Wait wait, Decision& decision) {
   SLUICE_ASSERT(!entry.queued());
   const ClassId c = arrival.session_class;
-  if (!std::exchange(entry.kept_, false)) {
-    entry.place_ = {now, ++arrivals_};
-    entry.order_ = order_of(arrival);
-    assignment_.arrived(arrival);
-  }
+  arrive(entry, arrival, failed, now);
+  entry.kept_ = false;
   decision = Decision{};
   // Where others wait in vain for the same answer, there is no need to ask for it.
   const SizeStep step = step_of(arrival);
@@ -187,15 +197,26 @@ QueueLine* AdmissionQueue::find_line(ClassId c, const Gates& gates, ReplicaSet f
   return nullptr;
 }
 
+// Whether a line may be opened for these failures: they are known, or there is room for a set more.
+bool AdmissionQueue::remembers(ReplicaSet failed) const noexcept {
+  std::array<const QueueLine*, kFailureSetsMax> sets{};
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < open_; ++i) {
+    const QueueLine& line = *lines_[i];
+    if (line.failed.empty()) continue;
+    if (std::equal(line.failed.begin(), line.failed.end(), failed.begin(), failed.end())) return true;
+    const auto known = sets.begin() + static_cast<std::ptrdiff_t>(count);
+    if (count < sets.size() &&
+        std::none_of(sets.begin(), known, [&](const QueueLine* one) { return one->failed == line.failed; }))
+      sets[count++] = &line;
+  }
+  return count < sets.size();
+}
+
 QueueLine& AdmissionQueue::open_line(ClassId c, const Gates& gates, ReplicaSet failed, SizeStep step) {
-  if (!failed.empty()) {
-    const auto with_failures = static_cast<std::size_t>(
-        std::count_if(lines_.begin(), lines_.begin() + static_cast<std::ptrdiff_t>(open_),
-                      [](const auto& line) { return !line->failed.empty(); }));
-    if (with_failures >= kFailureLinesMax) {
-      failed = {};
-      if (QueueLine* const line = find_line(c, gates, failed, step)) return *line;
-    }
+  if (!failed.empty() && !remembers(failed)) {
+    failed = {};
+    if (QueueLine* const line = find_line(c, gates, failed, step)) return *line;
   }
   if (open_ == lines_.size()) lines_.push_back(std::make_unique<QueueLine>());
   QueueLine& line = *lines_[open_];
@@ -303,13 +324,14 @@ bool AdmissionQueue::try_first(QueueLine& line, QueueEntry& entry, Decision& dec
 }
 
 // The policy does not know of gates: it has the same answer for all lines of that class, where sizes decide
-// for those whose sizes go to the same replicas.
-void AdmissionQueue::tried_in_vain(const QueueLine& line) {
+// for those whose sizes go to the same replicas: those of the pool that it decided by.
+void AdmissionQueue::tried_in_vain(const QueueLine& line, const Decision& decision) {
   const auto range = assignment_.size_range(line.head->arrival_);
   for (std::size_t i = 0; i < open_; ++i) {
     QueueLine& other = *lines_[i];
     if (other.session_class == line.session_class && other.failed == line.failed &&
-        (other.step == line.step || assignment_.size_range(other.head->arrival_) == range))
+        (other.step == line.step ||
+         (!decision.undone && assignment_.size_range(other.head->arrival_) == range)))
       other.tried = round_;
   }
 }
@@ -322,7 +344,7 @@ QueueEntry* AdmissionQueue::next(QueueTime now, Decision& decision) {
     if (!all_open(line->gates)) continue;
     QueueEntry& entry = first(*line, now);
     if (!try_first(*line, entry, decision)) {
-      tried_in_vain(*line);
+      tried_in_vain(*line, decision);
       continue;
     }
     unlink(entry);

@@ -22,9 +22,9 @@ std::optional<ClassId> Assignment::size_pool(ClassId c) const noexcept {
   return policy_->size_scope() == SizeScope::OwnPool ? std::optional(counted_class(c)) : std::nullopt;
 }
 
-void Assignment::arrived(const Arrival& arrival) {
-  if (by_size() && size_step(arrival.size) != kNoSizeStep)
-    pools_.add_size(size_pool(arrival.session_class), *arrival.size);
+bool Assignment::arrived(const Arrival& arrival) {
+  return by_size() && size_step(arrival.size) != kNoSizeStep &&
+         pools_.add_size(size_pool(arrival.session_class), *arrival.size);
 }
 
 std::optional<SizeIntervals::Range> Assignment::size_range(const Arrival& arrival) const {
@@ -71,14 +71,16 @@ Decision Assignment::place(const Arrival& arrival, ReplicaSet excluded) {
   if (choice.outcome == Outcome::Refused) {
     const auto all = pools_.replicas();
     if (std::any_of(all.begin(), all.end(), [&](ReplicaId r) { return pools_.awaited(r); })) {
+      const bool undone = !pools_.changes().empty();
       pools_.undo_returns();
-      return {choice.replica, choice.outcome, counted.session_class, choice.evidence, true, false, {}};
+      return {
+          choice.replica, choice.outcome, counted.session_class, choice.evidence, true, undone, false, {}};
     }
   } else {
     pools_.add_session(choice.replica, counted.session_class);
   }
   const Decision decision{choice.replica, choice.outcome, counted.session_class, choice.evidence,
-                          false,          choice.by_size, pools_.changes()};
+                          false,          false,          choice.by_size,        pools_.changes()};
   count(decision);
   return decision;
 }

@@ -59,7 +59,7 @@ void Pools::set_role(ReplicaId r, PoolId to, bool borrowed) {
 }
 
 // How many of the pool's slots are in use, of one that has no limit whether any is.
-void Pools::add_size(std::optional<ClassId> pool, double seconds) {
+bool Pools::add_size(std::optional<ClassId> pool, double seconds) {
   const std::size_t place = pool ? index(*pool) + 1 : 0;
   if (sizes_.size() <= place) sizes_.resize(place + 1);
   double busy = 0, members = 0;
@@ -71,7 +71,7 @@ void Pools::add_size(std::optional<ClassId> pool, double seconds) {
   }
   sizes_[place].set_rule(order_ == ReplicaOrder::SitaV ? IntervalRule::LeastSlowdown
                                                        : IntervalRule::EqualLoad);
-  sizes_[place].add(seconds, members > 0 ? busy / members : 0);
+  return sizes_[place].add(seconds, members > 0 ? busy / members : 0);
 }
 
 const SizeIntervals* Pools::sizes(std::optional<ClassId> pool) const noexcept {

@@ -79,9 +79,9 @@ void SizeIntervals::set_rule(IntervalRule rule) {
   divisions_.clear();
 }
 
-void SizeIntervals::add(double seconds, double busy) noexcept {
+bool SizeIntervals::add(double seconds, double busy) noexcept {
   const SizeStep step = size_step(seconds);
-  if (step == kNoSizeStep) return;
+  if (step == kNoSizeStep) return false;
   ++count_;
   scale_ *= kGrowth;
   if (scale_ > 1e100) rescale();
@@ -89,11 +89,12 @@ void SizeIntervals::add(double seconds, double busy) noexcept {
   bucket.weight += scale_;
   bucket.work += scale_ * seconds;
   busy_ += (busy - busy_) * std::max(kBusyWeight, 1 / static_cast<double>(count_));
-  if (count_ < next_review_) return;
+  if (count_ < next_review_) return false;
   review_ = count_;
   law_ = buckets_;
   law_busy_ = busy_;
   next_review_ = count_ + std::min(count_, kReviewEvery);
+  return true;
 }
 
 void SizeIntervals::rescale() noexcept {

@@ -279,6 +279,7 @@ Admission::Answer Admission::ask(const SessionTag& tag, Waiter& waiter, policy::
     policy::Decision decision;
     const policy::Arrival arrival{tag.priority, tag.host, tag.size};
     if (place) waiter.keep_place(*place);
+    if (queue.arrive(waiter, arrival, failed, now)) serve(grants);
     switch (queue.ask(waiter, arrival, gates_of(tag), failed, now,
                       refuses ? Queue::Wait::No : Queue::Wait::Yes, decision)) {
       case Queue::Answer::Granted:

@@ -41,9 +41,9 @@ class QueueHistory {
     for (std::size_t i = 0; i < gates_.size(); ++i)
       gates_[i].limit = model_gates_[i].limit = 2 + static_cast<std::int64_t>(i);
     settle_settings();
-    // Until a review is just over: those who wait see a later one only with the next change.
+    // So much that sizes matter, and that they are reviewed within the history.
     if (is_by_size(kind_.order))
-      for (int i = 0; i < 768; ++i) {
+      for (int i = 0; i < 448; ++i) {
         const double size = random_size();
         for (const ClassId c : real_.pools().classes()) {
           real_.arrived({c, "", size});
@@ -106,16 +106,19 @@ class QueueHistory {
     if (kind_.gates && chance(70)) request->gate = rng_.below(gates_.size());
     request->since = now_;
     if (kind_.sizes && chance(80)) request->size = random_size();
-    if (request->size) {
+    const bool counts = any_live_beside(request->failed);
+    if (request->size && counts) {
       known_sizes_ = std::min(known_sizes_ + 1, 1000.0);
       mean_size_ += (*request->size - mean_size_) / known_sizes_;
     }
     request->order = request->size.value_or(mean_size_);
-    model_.arrived({request->session_class, "", request->size});
+    if (counts) model_.arrived({request->session_class, "", request->size});
     event_ = "ask " + std::to_string(request->id);
 
     Decision decision;
     const Arrival arrival{request->session_class, "", request->size};
+    if (queue_.arrive(request->entry, arrival, request->failed, now_)) serve({});
+    if (!fault_.empty()) return;
     const auto answer = queue_.ask(request->entry, arrival, gates_of(*request, gates_), request->failed, now_,
                                    AdmissionQueue::Wait::Yes, decision);
     std::vector<Grant> got;

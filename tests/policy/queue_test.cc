@@ -346,6 +346,28 @@ TEST(AdmissionQueue, KeepsThePlaceOfOneThatAsksAgain) {
   EXPECT_EQ(q.next(), 3);
 }
 
+// As transactions do it: the request that asks again is not the one that asked first.
+TEST(AdmissionQueue, KeepsTheSizeOfOneThatAsksAgainWithAnotherEntry) {
+  Queue q(two_of_one(PolicyKind::LeastLoaded));
+  q.queue.set_settings(shortest_first());
+  q.ask_of_size(kPremium, 9);
+  const QueuePlace place = q.entries[0]->place();
+  q.ask_of_size(kPremium, 1);
+  EXPECT_EQ(q.ask_of_size(kPremium, 5), Answer::Queued);
+  EXPECT_EQ(q.ask_of_size(kPremium, 7), Answer::Queued);
+  q.entries.push_back(std::make_unique<QueueEntry>());
+  q.entries[4]->keep_place(place);
+  const Arrival arrival{kPremium, "", 9.0};
+  EXPECT_FALSE(q.queue.arrive(*q.entries[4], arrival, {}, q.now));
+  EXPECT_EQ(q.queue.ask(*q.entries[4], arrival, {}, {}, q.now, Wait::Yes, q.decision), Answer::Queued);
+  std::vector<int> order;
+  for (int i = 0; i < 3; ++i) {
+    q.close("p", kPremium);
+    order.push_back(q.next());
+  }
+  EXPECT_EQ(order, (std::vector<int>{2, 3, 4}));
+}
+
 TEST(AdmissionQueue, KeepsWhoWaitsBehindAClosedGateInItsPlace) {
   Queue q(two_of_one());
   Gate gate;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -150,6 +151,98 @@ TEST(SizeOrder, LetsWaitersOfOtherSizesPass) {
   EXPECT_EQ(queue.next(2s, decision), entries[2].get());
   EXPECT_EQ(queue.next(2s, decision), nullptr);
   queue.withdraw(*entries[6]);
+}
+
+TEST(SizeOrder, CountsARequestOnceHoweverOftenItAsks) {
+  Assignment assignment(by_size(PolicyKind::LeastLoaded, 1));
+  AdmissionQueue queue(assignment);
+  Decision decision;
+  const auto ask = [&](std::optional<QueuePlace> place, ReplicaSet failed = {}) {
+    QueueEntry entry;
+    if (place) entry.keep_place(*place);
+    const auto answer =
+        queue.ask(entry, {kPremium, "", 0.01}, {}, failed, 1s, AdmissionQueue::Wait::No, decision);
+    return std::pair(answer, entry.place());
+  };
+  const auto seen = [&] { return assignment.size_pools()[0].sizes; };
+  for (const char* name : {"a", "b", "c", "d"})
+    assignment.set_up(*assignment.find_replica(name), false);
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(ask({}).first, AdmissionQueue::Answer::NoReplica);
+  EXPECT_EQ(seen(), 0U) << "none of these has arrived anywhere";
+  const ReplicaId a = *assignment.find_replica("a");
+  assignment.set_up(a, true);
+  const auto [answer, place] = ask({});
+  EXPECT_EQ(answer, AdmissionQueue::Answer::Granted);
+  EXPECT_EQ(seen(), 1U);
+  assignment.close(a, kPremium);
+  const std::vector<ReplicaId> failed = {a};
+  EXPECT_EQ(ask(place, failed).first, AdmissionQueue::Answer::NoReplica);
+  EXPECT_EQ(ask(place).first, AdmissionQueue::Answer::Granted);
+  EXPECT_EQ(seen(), 1U);
+}
+
+TEST(SizeOrder, SaysWhenReplicasMayTakeOtherSizes) {
+  Assignment assignment(by_size(PolicyKind::LeastLoaded));
+  AdmissionQueue queue(assignment);
+  Decision decision;
+  std::vector<int> changes;
+  for (int i = 1; i <= 800; ++i) {
+    QueueEntry entry;
+    const Arrival arrival{kPremium, "", i % 2 == 0 ? 0.01 : 0.02};
+    if (queue.arrive(entry, arrival, {}, 1s)) changes.push_back(i);
+    EXPECT_EQ(queue.ask(entry, arrival, {}, {}, 1s, AdmissionQueue::Wait::No, decision),
+              AdmissionQueue::Answer::Granted);
+  }
+  EXPECT_EQ(changes, (std::vector<int>{64, 128, 256, 512, 768}));
+}
+
+// The small one waits for "a". That "b" would go home for it must not be forgotten with it: the large one can
+// go there.
+TEST(SizeOrder, AsksForEverySizeWhereReplicasWouldReturn) {
+  Assignment assignment(by_size(PolicyKind::Plb, 1));
+  teach(assignment);
+  const ReplicaId b = *assignment.find_replica("b");
+  const std::vector<std::int64_t> premium = {1, 0}, freemium = {0, 1};
+  assignment.preset(*assignment.find_replica("a"), kPremium, false, premium);
+  assignment.preset(b, kFreemium, true, freemium);
+  for (const char* name : {"c", "d"})
+    assignment.preset(*assignment.find_replica(name), kFreemium, false, freemium);
+  AdmissionQueue queue(assignment);
+  Decision decision;
+  QueueEntry small, large;
+  const auto ask = [&](QueueEntry& entry, double size) {
+    return queue.ask(entry, {kPremium, "", size}, {}, {}, 1s, AdmissionQueue::Wait::Yes, decision);
+  };
+  EXPECT_EQ(ask(small, 0.01), AdmissionQueue::Answer::Queued);
+  EXPECT_EQ(ask(large, 0.1), AdmissionQueue::Answer::Queued);
+  assignment.close(b, kFreemium);
+  EXPECT_EQ(queue.next(2s, decision), &large);
+  EXPECT_EQ(decision.replica, b);
+  queue.withdraw(small);
+}
+
+TEST(SizeOrder, KeepsOneSetOfFailuresForAllSizes) {
+  Assignment assignment(by_size(PolicyKind::LeastLoaded, 1));
+  teach(assignment);
+  for (const double size : {0.01, 0.01, 0.1, 0.1})
+    admitted(assignment, kPremium, size);
+  AdmissionQueue queue(assignment);
+  Decision decision;
+  const ReplicaId a = *assignment.find_replica("a");
+  const std::vector<ReplicaId> failed = {a};
+  std::vector<std::unique_ptr<QueueEntry>> entries;
+  double size = 128;
+  for (int i = 0; i < 30; ++i, size /= 1.5) {
+    entries.push_back(std::make_unique<QueueEntry>());
+    EXPECT_EQ(
+        queue.ask(*entries.back(), {kPremium, "", size}, {}, failed, 1s, AdmissionQueue::Wait::Yes, decision),
+        AdmissionQueue::Answer::Queued);
+  }
+  assignment.close(a, kPremium);
+  EXPECT_EQ(queue.next(2s, decision), nullptr) << "nobody has forgotten that it could not use that one";
+  for (const auto& entry : entries)
+    if (entry->queued()) queue.withdraw(*entry);
 }
 
 TEST(SizeOrder, CanBeReloaded) {

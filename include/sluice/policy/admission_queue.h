@@ -38,6 +38,7 @@ struct QueueLine;
 struct QueuePlace {
   QueueTime since{};
   std::uint64_t number = 0;  // in the order of arrival
+  double order = 0;          // its size, for ShortestFirst
 };
 
 // A waiter's place in the queue; lives in whatever waits. While queued() it must stay where it is.
@@ -51,7 +52,8 @@ class QueueEntry {
   bool queued() const noexcept { return line_ != nullptr; }
   // Of the last time that it asked.
   const QueuePlace& place() const noexcept { return place_; }
-  // It asks again, having found no use for what it was given: with the place that it had.
+  // It asks again, having found no use for what it was given: with the place that it had, which may have been
+  // another entry's.
   void keep_place(const QueuePlace& place) noexcept {
     place_ = place;
     kept_ = true;
@@ -64,7 +66,6 @@ class QueueEntry {
   QueueEntry* before_ = nullptr;
   QueueEntry* behind_ = nullptr;
   std::size_t heap_place_ = 0;  // in its line's heap
-  double order_ = 0;            // its size, for ShortestFirst
   Arrival arrival_;
   QueuePlace place_;
   bool kept_ = false;  // place_ holds for the next time that it asks
@@ -91,10 +92,9 @@ struct QueueSettings {
 //
 // Order:   the aged first, by arrival, whatever their class; then by class, the highest first; within a class
 //          as the discipline says. A waiter for which there is no slot is passed over and keeps its place.
-// No overtaking: after whatever may free a slot or change a role (a grant, too) the caller calls next() until
-// it
-//          gives nullptr. So in between no waiter can go, and a newcomer that can takes nothing that a waiter
-//          could have had.
+// No overtaking: after whatever may free a slot, change a role (a grant, too) or move the sizes that replicas
+//          take (arrive()) the caller calls next() until it gives nullptr. So in between no waiter can go,
+//          and a newcomer that can takes nothing that a waiter could have had.
 // Bound:   from the moment that a waiter is aged, every slot that it could have used goes to it or to one
 // that
 //          arrived before it. So it gets one after at most as many such slots as there were waiters when it
@@ -125,6 +125,10 @@ class AdmissionQueue {
     ClassFull,  // of_rank of its class
   };
   enum class Wait { Yes, No };
+  // Before ask(): gives a newcomer its place and, if a replica is live beside those it failed on, counts its
+  // size; once for each request, so not for one that keeps its place. True: replicas may take other sizes
+  // now, so that next() comes before ask(). What was not done when ask() comes is done there.
+  bool arrive(QueueEntry&, const Arrival&, ReplicaSet failed, QueueTime now);
   // A newcomer. `decision` is set unless the answer is Queued without a question to the policy. What the
   // arrival points to must live as long as it waits, but for its round trips, which are not looked at. A
   // waiter with an unusual set of failures may be queued without it, and may then be given one of these
@@ -149,19 +153,21 @@ class AdmissionQueue {
 
  private:
   // Beyond so many sets of failures at a time, failures are forgotten when their waiter is queued.
-  static constexpr std::size_t kFailureLinesMax = 16;
+  static constexpr std::size_t kFailureSetsMax = 16;
 
   QueueLine* find_line(ClassId, const Gates&, ReplicaSet failed, SizeStep) const noexcept;
   QueueLine& open_line(ClassId, const Gates&, ReplicaSet failed, SizeStep);
   SizeStep step_of(const Arrival&) const noexcept;
-  double order_of(const Arrival&) noexcept;
+  void count_size(const Arrival&) noexcept;
+  double order_of(const Arrival&) const noexcept;
+  bool remembers(ReplicaSet failed) const noexcept;
   void insert(QueueLine&, QueueEntry&);
   void unlink(QueueEntry&);
   QueueLine* first_untried(QueueTime now) const noexcept;
   bool aged(const QueueLine&, QueueTime now) const noexcept;
   QueueEntry& first(const QueueLine&, QueueTime now) const noexcept;
   bool before(const QueueLine&, const QueueLine&, QueueTime now) const noexcept;
-  void tried_in_vain(const QueueLine&);
+  void tried_in_vain(const QueueLine&, const Decision&);
   bool any_slot() const noexcept;
   bool any_live(ReplicaSet besides) const noexcept;
   std::size_t rank(ClassId) const noexcept;

@@ -82,8 +82,8 @@ class Assignment {
   // ones), the decision says that it waits, and no role has changed.
   Decision admit(const Arrival&, ReplicaSet excluded = {});
   // The two halves of admit(), for who may have to ask for the same arrival again: what its size tells, once,
-  // and the decision.
-  void arrived(const Arrival&);
+  // and the decision. True: replicas may take other sizes from now on, so that who waits may be able to go.
+  bool arrived(const Arrival&);
   Decision place(const Arrival&, ReplicaSet excluded = {});
   // The end of a session that admit() counted: replica and counted_in of its decision.
   void close(ReplicaId, ClassId counted_in);

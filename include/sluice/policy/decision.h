@@ -57,6 +57,8 @@ struct Decision {
   Evidence evidence;
   // Refused, but only for want of a slot: nothing has changed, and it may be asked again when one is free.
   bool waits = false;
+  // It was decided in pools to which replicas would have returned, had it come to something.
+  bool undone = false;
   // The replica's interval of sizes decided, not its load.
   bool by_size = false;
   // Returns first, then the borrow, in the order made. Lives in the Assignment until its next call: copy it

@@ -97,7 +97,8 @@ class Pools {
 
   // Sizes that arrive for a class's pool, or for all replicas; ReplicaOrder SitaE and SitaV alone. `pool`:
   // the class, or none. O(replicas).
-  void add_size(std::optional<ClassId> pool, double seconds);
+  // True: replicas may take other sizes from now on.
+  bool add_size(std::optional<ClassId> pool, double seconds);
   // Nullptr before the first.
   const SizeIntervals* sizes(std::optional<ClassId> pool) const noexcept;
   // Live replicas that take a pool's sizes, in order, and those among them that take the step's; nothing

@@ -61,8 +61,9 @@ class SizeIntervals {
   // A rule of its own each: what is known stays.
   void set_rule(IntervalRule rule);
 
-  // An arrival of that size, which found `busy` of the pool's hosts at work, 0..1.
-  void add(double seconds, double busy) noexcept;
+  // An arrival of that size, which found `busy` of the pool's hosts at work, 0..1. True: ranges are looked at
+  // anew from now on.
+  bool add(double seconds, double busy) noexcept;
 
   bool known() const noexcept { return review_ > 0; }
   std::uint64_t count() const noexcept { return count_; }
