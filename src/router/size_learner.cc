@@ -3,8 +3,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
+#include <span>
 #include <utility>
 
+#include "router/random.h"
 #include "sizes/fingerprint.h"
 #include "trace/comment.h"
 
@@ -23,6 +26,10 @@ double seconds(std::chrono::nanoseconds time) {
 
 }  // namespace
 
+SizeBook::SizeBook() {
+  random_bytes(std::as_writable_bytes(std::span(secret_)));
+}
+
 void SizeBook::set_entries_max(std::size_t entries_max) {
   const std::lock_guard lock(mutex_);
   table_.set_entries_max(entries_max);
@@ -30,7 +37,8 @@ void SizeBook::set_entries_max(std::size_t entries_max) {
 
 std::shared_ptr<const sizes::Expectations> SizeBook::exchange(const sizes::Batch& batch,
                                                               std::chrono::nanoseconds now) {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return nullptr;
   table_.add(batch, now);
   return table_.expectations(now, kExpectationsAge);
 }
@@ -54,9 +62,9 @@ void SizeLearner::set_active(bool active) {
 }
 
 sizes::Key SizeLearner::work_of(sizes::Key key, const sizes::OwnerView& owner,
-                                std::optional<std::string_view> sql) {
-  const std::uint64_t statement = sql ? sizes::fingerprint(*sql) : 0;
-  const sizes::Key work = sizes::work_key(key, statement);
+                                std::optional<std::string_view> sql, bool escapes) {
+  const std::uint64_t statement = sql ? sizes::fingerprint(*sql, escapes) : 0;
+  const sizes::Key work = sizes::work_key(book_.secret(), key, statement);
   if (expectations_->contains(work) || batch_.introductions.size() >= kIntroductionsMax ||
       !introduced_.insert(work).second)
     return work;
@@ -65,25 +73,29 @@ sizes::Key SizeLearner::work_of(sizes::Key key, const sizes::OwnerView& owner,
   introduction.owner = {std::string(owner.user), std::string(owner.database), owner.kind,
                         std::string(owner.label)};
   introduction.statement = statement;
-  if (sql) introduction.outline = sizes::outline(*sql, kOutlineBytesMax);
+  if (sql) introduction.outline = sizes::outline(*sql, kOutlineBytesMax, escapes);
   return work;
 }
 
 void SizeLearner::learn(sizes::Key work, std::chrono::nanoseconds service) {
   if (!active_) return;
   batch_.samples.push_back({work, seconds(service)});
-  if (batch_.samples.size() >= kSamplesMax) hand_over();
+  if (batch_.samples.size() < kSamplesMax) return;
+  hand_over();
+  batch_.samples.clear();
 }
 
 void SizeLearner::hand_over() {
   if (!active_) return;
-  expectations_ = book_.exchange(batch_, std::chrono::steady_clock::now().time_since_epoch());
+  auto expectations = book_.exchange(batch_, std::chrono::steady_clock::now().time_since_epoch());
+  if (!expectations) return;
+  expectations_ = std::move(expectations);
   batch_.samples.clear();
   batch_.introductions.clear();
   introduced_.clear();
 }
 
-std::optional<double> SizeWatch::begin(std::optional<std::string_view> sql) {
+std::optional<double> SizeWatch::begin(std::optional<std::string_view> sql, bool escapes) {
   work_ = 0;
   if (!learns()) return given_;
   std::string route;
@@ -93,14 +105,15 @@ std::optional<double> SizeWatch::begin(std::optional<std::string_view> sql) {
       route.empty() ? sizes::OwnerView{user_, database_, sizes::Owner::Kind::Application, application_name_}
                     : sizes::OwnerView{user_, database_, sizes::Owner::Kind::Route, route};
   sizes::Key key = route.empty() ? key_ : 0;
-  if (key == 0) key = sizes::owner_key(owner);
+  if (key == 0) key = learner_.key_of(owner);
   if (route.empty()) key_ = key;
-  work_ = learner_.work_of(key, owner, sql);
+  work_ = learner_.work_of(key, owner, sql, escapes);
   return given_ ? given_ : learner_.expected(work_);
 }
 
 void SizeWatch::end(std::chrono::nanoseconds service) {
-  if (const sizes::Key work = std::exchange(work_, 0); work != 0) learner_.learn(work, service);
+  if (const sizes::Key work = std::exchange(work_, 0); work != 0 && service.count() > 0)
+    learner_.learn(work, service);
 }
 
 std::optional<double> parse_size(std::string_view text) {

@@ -75,7 +75,8 @@ PooledServer* TransactionSession::server_wanted(ByteView first, Clock::time_poin
   fresh_only_ = false;
   servers_ = route(first);
   tag_.budget = budgets_.of_transaction(first);
-  tag_.size = sizes_.learns() ? sizes_.begin(translator_.first_sql(first)) : sizes_.given();
+  const bool escapes = settings_.backslash() == pooling::Backslash::Escape;
+  tag_.size = sizes_.learns() ? sizes_.begin(translator_.first_sql(first), escapes) : sizes_.given();
   return server_wanted_again(now);
 }
 

@@ -28,11 +28,12 @@ class Hash {
   void literal() noexcept { mix(kLiteral); }
 
   std::uint64_t value() const noexcept {
-    if (hash_ == 0) return 0;
+    if (hash_ == 0) return 1;
     std::uint64_t z = hash_;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
     z = (z ^ z >> 27) * 0x94D049BB133111EB;
-    return z ^ z >> 31;
+    z ^= z >> 31;
+    return z != 0 ? z : 1;
   }
 
  private:
@@ -87,15 +88,15 @@ class Text {
 
 }  // namespace
 
-std::uint64_t fingerprint(std::string_view sql) noexcept {
+std::uint64_t fingerprint(std::string_view sql, bool escapes) noexcept {
   Hash hash;
-  detail::outline(sql, hash);
+  detail::outline(sql, escapes, hash);
   return hash.value();
 }
 
-std::string outline(std::string_view sql, std::size_t bytes_max) {
+std::string outline(std::string_view sql, std::size_t bytes_max, bool escapes) {
   Text text(bytes_max);
-  detail::outline(sql, text);
+  detail::outline(sql, escapes, text);
   return text.take();
 }
 

@@ -1,14 +1,17 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sizes/size_estimate.h"
@@ -24,16 +27,19 @@ struct Owner {
   std::string label;  // application_name, or the route
 };
 
-// Stands for an owner, and with a statement for one kind of work. Never 0.
+// Stands for an owner, and with a statement for one kind of work. Never 0. Who does not know the secret can
+// aim at no other's key, nor at a part of a table; who has it may leave owners uncompared.
+// Source: SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012).
 using Key = std::uint64_t;
+using Secret = std::array<std::uint64_t, 2>;
 struct OwnerView {
   std::string_view user, database;
   Owner::Kind kind = Owner::Kind::Application;
   std::string_view label;
 };
-Key owner_key(const OwnerView&) noexcept;
+Key owner_key(const Secret&, const OwnerView&) noexcept;
 // `statement`: its fingerprint; 0 for whole sessions.
-Key work_key(Key owner, std::uint64_t statement) noexcept;
+Key work_key(const Secret&, Key owner, std::uint64_t statement) noexcept;
 
 // One piece of work that is done, and its service time.
 struct Sample {
@@ -83,10 +89,15 @@ struct SizeRow {
 
 // What is known of the sizes of all kinds of work, of which the longest unused give way to new ones.
 // Shape:  at most entries_max kinds, 1 KiB each and what their texts need. What was not introduced is not
-// counted. Thread: none of its own. Time comes from the caller and never goes back.
+//         counted.
+// Fair:   in a full table kinds without a sample have an eighth for themselves, and the kinds of a user in a
+//         database push out each other once they have kShare of it: so nobody pushes out all that others
+//         need, however many kinds he makes up.
+// Thread: none of its own. Time comes from the caller and never goes back.
 class SizeTable {
  public:
   using Time = std::chrono::nanoseconds;
+  static constexpr std::size_t kShare = 4, kNewShare = 8;  // a fourth, an eighth
   static constexpr std::size_t kTextBytesMax = 256;  // of each text of an introduction; the rest is cut off
 
   explicit SizeTable(std::size_t entries_max) noexcept : entries_max_(entries_max) {}
@@ -96,22 +107,32 @@ class SizeTable {
   void add(const Batch& batch, Time now);
   // Of now, or of less than `age` ago.
   std::shared_ptr<const Expectations> expectations(Time now, std::chrono::nanoseconds age);
-  std::vector<SizeRow> rows() const;  // the last used first
+  std::vector<SizeRow> rows() const;  // the last used first; those without a sample behind
   std::size_t size() const noexcept { return by_key_.size(); }
   std::uint64_t forgotten() const noexcept { return forgotten_; }  // kinds, for want of room
 
  private:
+  struct Entry;
+  using Entries = std::list<Entry>;
+  using Group = std::list<Entries::iterator>;  // of a user in a database; the last used first
+  using Groups = std::map<std::pair<std::string, std::string>, Group>;
   struct Entry {
     Key key;
     SizeRow row;
+    Groups::iterator group{};  // with its first sample
+    Group::iterator in_group{};
   };
-  using Entries = std::list<Entry>;
 
   void introduce(const Introduction& introduction);
-  void shrink(std::size_t to);
+  void make_room(const Owner& owner);
+  void use(Entries::iterator entry);
+  void forget(Entries::iterator entry);
+  void forget_oldest();
 
   std::size_t entries_max_;
-  Entries entries_;  // the last used first
+  Entries entries_;    // the last used first
+  Entries newcomers_;  // without a sample, the newest first
+  Groups groups_;
   std::unordered_map<Key, Entries::iterator> by_key_;
   std::shared_ptr<const Expectations> expectations_ = std::make_shared<const Expectations>();
   std::optional<Time> expectations_of_;

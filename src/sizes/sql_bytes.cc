@@ -35,6 +35,19 @@ std::uint64_t word_bits(const char* block) noexcept {
 }
 #endif
 
+// Behind white space and comments to the end of a line, of which there is at least one newline; `at` where
+// there is none.
+std::size_t behind_newline(std::string_view sql, std::size_t at) noexcept {
+  bool newline = false;
+  std::size_t next = at;
+  for (; next < sql.size(); ++next) {
+    if (sql.substr(next, 2) == "--") next = std::min(sql.find_first_of("\n\r", next), sql.size());
+    if (next == sql.size() || !is(kind_at(sql, next), ByteKind::Space)) break;
+    newline = newline || sql[next] == '\n' || sql[next] == '\r';
+  }
+  return newline ? next : at;
+}
+
 }  // namespace
 
 WordMap::WordMap(std::string_view text) noexcept {
@@ -70,6 +83,17 @@ std::size_t behind_quoted(std::string_view sql, std::size_t at, bool escapes) no
     if (end == std::string_view::npos) return sql.size();
     if (end + 1 == sql.size() || sql[end + 1] != quote) return end + 1;
     at = end + 2;  // doubled: the quote itself
+  }
+}
+
+// Without escapes it does not matter where strings part: the pieces end where they would alone.
+[[gnu::noinline]] std::size_t behind_string(std::string_view sql, std::size_t at, bool escapes) noexcept {
+  at = behind_quoted(sql, at, escapes);
+  if (!escapes) return at;
+  for (;;) {
+    const std::size_t next = behind_newline(sql, at);
+    if (next == at || next >= sql.size() || sql[next] != '\'') return at;
+    at = behind_quoted(sql, next, true);
   }
 }
 

@@ -116,6 +116,8 @@ inline std::uint64_t eight_bytes(std::string_view text, std::size_t at) noexcept
 
 // Behind a literal in quotes whose first quote stands at `at`; the end of the text if it does not end.
 std::size_t behind_quoted(std::string_view sql, std::size_t at, bool escapes) noexcept;
+// The same with what goes on in the next line: 'a'<newline>'b' is one string, with the first one's escapes.
+std::size_t behind_string(std::string_view sql, std::size_t at, bool escapes) noexcept;
 std::size_t behind_comment(std::string_view sql, std::size_t at) noexcept;
 // Of a number, or of a parameter; `at`: its first digit.
 std::size_t behind_number(std::string_view sql, const WordMap& words, std::size_t at) noexcept;

@@ -23,12 +23,13 @@ inline constexpr std::uint64_t kNull = packed("null"), kTrue = packed("true"), k
 // Passes a statement's tokens to the sink: words in lower case, quoted names as they are, symbols, and
 // literals (numbers, strings of all kinds, parameters, NULL, TRUE and FALSE) without what they say. Comments
 // and white space are nothing. What does not end (a string, a comment) ends with the text; any bytes will do.
-// Source: PostgreSQL manual, "Lexical Structure". A backslash escapes in E'...' alone. O(length).
+// Source: PostgreSQL manual, "Lexical Structure". A backslash escapes in E'...' and, with `escapes`, in
+// '...'. O(length).
 template <class Sink>
 class Outline {
  public:
-  Outline(std::string_view sql, const WordMap& words, Sink& sink) noexcept
-      : sql_(sql), words_(words), sink_(sink), lists_(sink) {}
+  Outline(std::string_view sql, bool escapes, const WordMap& words, Sink& sink) noexcept
+      : sql_(sql), words_(words), sink_(sink), lists_(sink), escapes_(escapes) {}
 
   // What is frequent comes first.
   void run() {
@@ -43,7 +44,7 @@ class Outline {
       else if (is(kind, ByteKind::Digit))
         literal(behind_number(sql_, words_, at_));
       else if (is(kind, ByteKind::Quote))
-        literal(behind_quoted(sql_, at_, false));
+        literal(behind_string(sql_, at_, escapes_));
       else if (is(kind, ByteKind::NameQuote))
         name();
       else if (is(kind, ByteKind::Dollar))
@@ -109,7 +110,7 @@ class Outline {
   // One letter that is a part of a string: then that has been passed.
   bool is_prefix(std::uint64_t letter) {
     if (sql_[at_] == '\'' && (letter == 'e' || letter == 'b' || letter == 'x' || letter == 'n'))
-      literal(behind_quoted(sql_, at_, letter == 'e'));
+      literal(behind_string(sql_, at_, letter == 'e' || (letter == 'n' && escapes_)));
     else if (letter == 'u' && sql_[at_] == '&' && follows('\''))
       literal(behind_quoted(sql_, at_ + 1, false));
     else
@@ -149,17 +150,18 @@ class Outline {
   Sink& sink_;
   ListFolder<Sink> lists_;
   std::size_t at_ = 0;
+  const bool escapes_;
   bool operand_ = false;  // the last token ends one, so that a minus behind it is no sign
 };
 
 // In one function, so that where it is in the text, and what the sink has come to, stay in registers: the
 // walk is twice as fast for it.
 template <class Sink>
-[[gnu::flatten]] void outline(std::string_view sql, Sink& result) {
+[[gnu::flatten]] void outline(std::string_view sql, bool escapes, Sink& result) {
   sql = sql.substr(0, kStatementBytesMax);
   const WordMap words(sql);
   Sink sink = result;
-  Outline<Sink>(sql, words, sink).run();
+  Outline<Sink>(sql, escapes, words, sink).run();
   result = std::move(sink);
 }
 

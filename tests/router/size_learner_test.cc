@@ -65,6 +65,39 @@ TEST(SizeLearner, KnowsWholeSessionsByTheirOwner) {
   EXPECT_EQ(world.book.rows()[0].outline, "");
 }
 
+TEST(SizeLearner, TellsAnEmptyStatementFromAWholeSession) {
+  World world;
+  SizeWatch watch(world.learner, kUser, kDatabase, kShop);
+  world.work(watch, std::nullopt, 2s, 6);
+  world.work(watch, "-- nothing", 1ms, 6);
+  world.learner.hand_over();
+  EXPECT_EQ(world.book.rows().size(), 2U);
+  EXPECT_DOUBLE_EQ(*watch.begin(std::nullopt), 2);
+  EXPECT_DOUBLE_EQ(*watch.begin(""), 0.001);
+}
+
+TEST(SizeLearner, LearnsNothingOfWorkThatTookNoTime) {
+  World world;
+  SizeWatch watch(world.learner, kUser, kDatabase, kShop);
+  world.work(watch, std::nullopt, 0s, 10);
+  world.learner.hand_over();
+  EXPECT_FALSE(watch.begin(std::nullopt)) << "a session that asked nothing tells nothing";
+}
+
+TEST(SizeLearner, ReadsABackslashAsItIsTold) {
+  World world;
+  SizeWatch watch(world.learner, kUser, kDatabase, kShop);
+  (void)watch.begin("select 'it\\' secret'", true);
+  watch.end(1ms);
+  world.learner.hand_over();
+  EXPECT_EQ(world.book.rows()[0].outline, "select ?");
+}
+
+TEST(SizeLearner, HasKeysThatNobodyCanForesee) {
+  SizeBook one, other;
+  EXPECT_NE(one.secret(), other.secret());
+}
+
 TEST(SizeLearner, TakesASessionAtItsWordAndLearnsAllTheSame) {
   World world;
   SizeWatch watch(world.learner, kUser, kDatabase, kShop);

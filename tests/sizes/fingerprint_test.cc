@@ -36,8 +36,8 @@ TEST(Fingerprint, LeavesOutCommentsAndWhiteSpace) {
        {" select\ta\nfrom t ", "select a -- 'x\nfrom t", "select/* it's /* nested */ */a from t",
         "select a from t /*route='%2Ffeed',traceparent='00-1'*/", "/* ' */select a from t--"})
     EXPECT_EQ(fingerprint(sql), plain) << sql;
-  EXPECT_EQ(fingerprint(""), 0U);
-  EXPECT_EQ(fingerprint("  -- nothing"), 0U);
+  EXPECT_EQ(fingerprint(""), 1U) << "0 stands for whole sessions";
+  EXPECT_EQ(fingerprint("  -- nothing"), 1U);
 }
 
 TEST(Fingerprint, TellsStatementsApart) {
@@ -96,6 +96,27 @@ TEST(Fingerprint, EndsWhatDoesNotEndWithTheText) {
   EXPECT_EQ(text("select 1e-"), "select ?");
   for (const char* sql : {"'", "$$", "e'", "1"})
     EXPECT_EQ(text(sql), "?") << sql;
+}
+
+// A string goes on in the next line with the escapes that it began with.
+TEST(Fingerprint, KeepsLiteralsOutThatGoOnInTheNextLine) {
+  for (const char* sql :
+       {"select e'a'\n'b\\' secret ' from t", "select E'a' \t-- it's\r\n -- more\n 'b\\' secret ' from t",
+        "select e'a'\n'\\''\n'\\' secret' from t", "select 'a'\n'b\\' from t"})
+    EXPECT_EQ(text(sql), "select ? from t") << sql;
+  EXPECT_EQ(text("select e'a' 'b\\' , c"), "select ? , c") << "no newline, so not the same string";
+  EXPECT_EQ(text("select e'a'\n-- c"), "select ?");
+  EXPECT_EQ(text("select e'a'\n"), "select ?");
+  EXPECT_EQ(text("select e'a' -- c"), "select ?");
+  EXPECT_EQ(text("select e'a'\n, b"), "select ? , b");
+}
+
+TEST(Fingerprint, ReadsABackslashAsTheServerDoes) {
+  const std::string sql = "select 'it\\' secret ' from t where n'\\' secret' = \"a\\\"";
+  EXPECT_EQ(outline(sql, 100, true), "select ? from t where ? = \"a\\\"");
+  EXPECT_NE(outline(sql, 100, false), outline(sql, 100, true));
+  EXPECT_EQ(fingerprint(sql, true), fingerprint("select 'x' from t where 'y' = \"a\\\"", true));
+  EXPECT_EQ(outline("select x'a\\' || 'a'\n'\\' secret'", 100, true), "select ? | | ?");
 }
 
 TEST(Fingerprint, LooksAtABoundedPart) {

@@ -10,8 +10,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr Secret kSecret = {0x0706050403020100, 0x0F0E0D0C0B0A0908};
+
 Key key_of(int i) {
-  return work_key(owner_key({"u", "d", Owner::Kind::Application, "a"}), static_cast<std::uint64_t>(i));
+  return work_key(kSecret, owner_key(kSecret, {"u", "d", Owner::Kind::Application, "a"}),
+                  static_cast<std::uint64_t>(i));
 }
 
 Batch batch_of(int first, int count, double seconds, int times = 1) {
@@ -34,8 +37,63 @@ TEST(SizeKeys, TellOwnersAndStatementsApart) {
       for (const auto kind : {Owner::Kind::Application, Owner::Kind::Route})
         for (const char* label : {"", "x", "xx"})
           for (std::uint64_t statement = 0; statement < 3; ++statement)
-            keys.insert(work_key(owner_key({user, database, kind, label}), statement));
+            keys.insert(work_key(kSecret, owner_key(kSecret, {user, database, kind, label}), statement));
   EXPECT_EQ(keys.size(), 3U * 3 * 2 * 3 * 3);
+}
+
+TEST(SizeKeys, AreOthersWithAnotherSecret) {
+  const OwnerView owner{"u", "d", Owner::Kind::Application, "a"};
+  const Key key = owner_key(kSecret, owner);
+  EXPECT_EQ(owner_key(kSecret, owner), key);
+  EXPECT_NE(owner_key({kSecret[0] + 1, kSecret[1]}, owner), key);
+  EXPECT_NE(owner_key({kSecret[0], kSecret[1] + 1}, owner), key);
+  EXPECT_NE(work_key({kSecret[0] + 1, kSecret[1]}, key, 1), work_key(kSecret, key, 1));
+}
+
+// Of a user's kinds, with a sample each or without.
+Batch kinds_of(const std::string& user, int first, int count, bool with_samples) {
+  Batch batch;
+  for (int i = first; i < first + count; ++i) {
+    Introduction& known = batch.introductions.emplace_back();
+    known.owner = {user, "d", Owner::Kind::Application, std::to_string(i)};
+    known.key = owner_key(kSecret, {user, "d", Owner::Kind::Application, known.owner.label});
+    if (with_samples) batch.samples.push_back({known.key, 1});
+  }
+  return batch;
+}
+
+int rows_of(const SizeTable& table, const std::string& user) {
+  int count = 0;
+  for (const SizeRow& row : table.rows())
+    count += row.owner.user == user ? 1 : 0;
+  return count;
+}
+
+TEST(SizeTable, LetsNobodyPushOutAllOthers) {
+  for (const bool with_samples : {false, true}) {
+    SizeTable table(80);
+    table.add(kinds_of("one", 0, 35, true), 1s);
+    table.add(kinds_of("two", 0, 45, true), 2s);
+    for (int i = 0; i < 30; ++i)
+      table.add(kinds_of("many", 100 * i, 100, with_samples), 3s);
+    EXPECT_EQ(table.size(), 80U);
+    EXPECT_LE(rows_of(table, "many"), 31) << "a quarter and an eighth";
+    EXPECT_GE(rows_of(table, "one"), with_samples ? 4 : 24);
+    EXPECT_EQ(rows_of(table, "two"), 45) << "used later";
+  }
+}
+
+TEST(SizeTable, GivesItsOwnPlaceToWhoHasMuch) {
+  SizeTable table(80);
+  table.add(kinds_of("few", 0, 4, true), 1s);
+  for (int i = 0; i < 50; ++i)
+    table.add(batch_of(i * 20, 20, 1), 2s);
+  EXPECT_EQ(rows_of(table, "few"), 4) << "the longest unused of all";
+  EXPECT_EQ(rows_of(table, "u"), 76);
+  EXPECT_EQ(table.rows()[0].statement, 999U);
+  table.set_entries_max(2);
+  EXPECT_EQ(table.size(), 2U);
+  EXPECT_EQ(rows_of(table, "u"), 2);
 }
 
 TEST(SizeTable, ExpectsTheMeanOfWhatWasSeenOftenEnough) {
