@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include <gtest/gtest.h>
 
@@ -88,19 +89,52 @@ TEST(Trace, ASoundBlockWithARecordOfAnotherKindIsTakenUpToIt) {
   EXPECT_EQ(read.damage->byte, kFileHeaderBytes);
 }
 
+using BlockHeaderBytes = std::array<std::byte, kBlockHeaderBytes>;
+
+std::uint32_t crc_of(ByteView bytes) {
+  std::uint32_t crc = ~0U;
+  for (const std::byte one : bytes) {
+    crc ^= static_cast<std::uint32_t>(one);
+    for (int bit = 0; bit < 8; ++bit)
+      crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xEDB88320 : 0);
+  }
+  return ~crc;
+}
+
+void overwrite(BlockHeaderBytes& header, std::size_t at, std::size_t bytes, std::uint64_t value) {
+  for (std::size_t i = 0; i < bytes; ++i)
+    header[at + i] = static_cast<std::byte>(value >> (8 * i) & 0xFF);
+}
+
+// A sound block's header with another value in a field, and the checksum that this one has.
+BlockHeaderBytes header_with(std::size_t at, std::size_t bytes, std::uint64_t value) {
+  Bytes file;
+  append_block(file, Bytes(10), Offset(0));
+  BlockHeaderBytes header{};
+  std::copy_n(file.begin(), header.size(), header.begin());
+  overwrite(header, at, bytes, value);
+  const std::size_t checked = header.size() - 4;
+  overwrite(header, checked, 4, crc_of(ByteView(header).first(checked)));
+  return header;
+}
+
 // A block that claims more than its bounds, with checksums that hold.
 TEST(Trace, RefusesABlockBeyondItsBounds) {
-  for (const std::size_t field : {4U, 8U}) {  // raw and stored bytes
-    Bytes file;
-    append_file_header(file, {});
-    const Bytes records(10);
-    append_block(file, records, Offset(0));
-    Bytes header(file.begin() + kFileHeaderBytes, file.begin() + kFileHeaderBytes + kBlockHeaderBytes);
-    header[field + 3] = std::byte{0x7F};
-    std::array<std::byte, kBlockHeaderBytes> bytes{};
-    std::copy(header.begin(), header.end(), bytes.begin());
-    EXPECT_FALSE(read_block_header(bytes));
-  }
+  constexpr std::size_t kRaw = 4, kStored = 8, kBase = 20;
+  constexpr auto kBaseMax = static_cast<std::uint64_t>(kSpanMax.count());
+  for (const std::uint64_t good : {std::uint64_t{1}, std::uint64_t{kBlockRawBytesMax}})
+    EXPECT_EQ(read_block_header(header_with(kRaw, 4, good)).value_or(BlockHeader{}).raw_bytes, good);
+  for (const std::uint64_t good : {std::uint64_t{1}, std::uint64_t{kBlockStoredBytesMax}})
+    EXPECT_EQ(read_block_header(header_with(kStored, 4, good)).value_or(BlockHeader{}).stored_bytes, good);
+  ASSERT_TRUE(read_block_header(header_with(kBase, 8, kBaseMax)));
+  EXPECT_EQ(read_block_header(header_with(kBase, 8, kBaseMax))->base, Offset(kSpanMax));
+  for (const std::uint64_t bad : {std::uint64_t{0}, std::uint64_t{kBlockRawBytesMax + 1}, ~std::uint64_t{0}})
+    EXPECT_FALSE(read_block_header(header_with(kRaw, 4, bad))) << bad;
+  for (const std::uint64_t bad :
+       {std::uint64_t{0}, std::uint64_t{kBlockStoredBytesMax + 1}, ~std::uint64_t{0}})
+    EXPECT_FALSE(read_block_header(header_with(kStored, 4, bad))) << bad;
+  for (const std::uint64_t bad : {kBaseMax + 1, std::uint64_t{1} << 63, ~std::uint64_t{0}})
+    EXPECT_FALSE(read_block_header(header_with(kBase, 8, bad))) << bad;
 }
 
 TEST(TraceWriter, NamesAThingOnceAFile) {
