@@ -110,7 +110,7 @@ void add_sim_replay(CLI::App& parent, Action& action) {
       ->check(CLI::Range(0, 1'000'000));
   command->add_option("--load", asked->what.loads, "Arrivals so many times as fast")
       ->delimiter(',')
-      ->check(CLI::Range(0.001, 1'000.0));
+      ->check(CLI::Range(0.01, 1'000.0));
   command
       ->add_option("--set", asked->what.overrides,
                    "A parameter of a class: premium.saturation=20, premium.weight=2")

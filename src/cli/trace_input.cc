@@ -54,6 +54,8 @@ std::optional<TraceInput> read_checked_trace(const TraceOptions& options, const 
   if (trace.unended > 0)
     std::cerr << command << ": " << trace.unended
               << " had not ended, and are taken to end with their last query\n";
+  if (trace.cut_short)
+    std::cerr << command << ": warning: the trace has more than can be kept; what comes later is left out\n";
   if (trace.config_changed)
     std::cerr << command
               << ": warning: the configuration changed in the trace; only the first one is known here\n";

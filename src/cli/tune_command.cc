@@ -30,8 +30,12 @@ int search(Asked asked) {
   write_report(asked.how, [&](const std::string& command) { return sim::tuning_report(tuned, command); });
   std::cout << tuned.size() << " configurations; 1 is as recorded, less is better:\n"
             << sim::tuning_table(tuned, asked.shown).text();
+  const sim::TuningSplits splits = sim::tuning_splits(input->trace.config);
+  if (splits.all > static_cast<double>(splits.tried.size()))
+    std::cout << "Of " << sim::digits(splits.all) << " ways to split the replicas among the classes "
+              << splits.tried.size() << " were tried, evenly spread.\n";
   const sim::Tuned& best = tuned.size() > 1 ? tuned[1] : tuned[0];
-  const bool better = best.interval ? best.interval->high < 1 : best.score < 1;
+  const bool better = best.interval && best.interval->high < 1;
   std::cout << (better ? "\nThe best of them:\n"
                        : "\nNone is better than what was recorded beyond chance. The best:\n")
             << sim::yaml_of(best.plan.config) << std::flush;
@@ -55,7 +59,7 @@ void add_tune(CLI::App& app, Action& action) {
       ->check(CLI::Range(0.01, 100.0))
       ->capture_default_str();
   command->add_option("--load", asked->plan.load, "Arrivals so many times as fast")
-      ->check(CLI::Range(0.001, 1'000.0))
+      ->check(CLI::Range(0.01, 1'000.0))
       ->capture_default_str();
   command->add_option("--rounds", asked->plan.rounds, "Rounds of refinement behind the first search")
       ->check(CLI::Range(0, 100))

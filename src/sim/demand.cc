@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "sluice/stats/portable_math.h"
@@ -35,18 +36,19 @@ std::vector<std::vector<Span>> spans_by_replica(const RecordedTrace& trace) {
 struct Edge {
   double at = 0;
   std::size_t span = 0;
-  bool begins = false;
+  // At one moment: ends, then what begins, then the ends of what had no length.
+  enum class Kind : std::uint8_t { End, Begin, EmptyEnd } kind = Kind::Begin;
 };
 
-// In order of time; at the same moment ends come first, but for a span of no length, whose end comes after.
 std::vector<Edge> edges_of(const std::vector<Span>& spans) {
   std::vector<Edge> edges;
   edges.reserve(2 * spans.size());
   for (std::size_t i = 0; i < spans.size(); ++i) {
-    edges.push_back({spans[i].from, i, true});
-    edges.push_back({spans[i].to, i, false});
+    edges.push_back({spans[i].from, i, Edge::Kind::Begin});
+    edges.push_back({spans[i].to, i, spans[i].to > spans[i].from ? Edge::Kind::End : Edge::Kind::EmptyEnd});
   }
-  std::stable_sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.at < b.at; });
+  std::stable_sort(edges.begin(), edges.end(),
+                   [](const Edge& a, const Edge& b) { return a.at != b.at ? a.at < b.at : a.kind < b.kind; });
   return edges;
 }
 
@@ -62,7 +64,7 @@ void sweep(const std::vector<Span>& spans, double cores, Visit visit) {
   for (const Edge& edge : edges_of(spans)) {
     if (active > 0) attained += (edge.at - now) * std::min(1.0, cores / active);
     now = edge.at;
-    if (edge.begins) {
+    if (edge.kind == Edge::Kind::Begin) {
       ++active;
       began[edge.span] = {attained, active};
     } else {

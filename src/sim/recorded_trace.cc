@@ -1,6 +1,7 @@
 #include "sim/recorded_trace.h"
 
 #include <algorithm>
+#include <string>
 #include <unordered_map>
 
 #include "decide/event.h"
@@ -8,6 +9,11 @@
 
 namespace sluice::sim {
 namespace {
+
+constexpr std::size_t kNamesMax = 10'000;  // of classes, and of replicas
+// Of all pauses and queries. With arrivals a hundred times as slow as in the longest trace this is in 64 bits
+// of nanoseconds.
+constexpr std::int64_t kTimeMax = 4'000'000'000;
 
 double seconds(std::chrono::microseconds span) noexcept {
   return static_cast<double>(span.count()) / 1e6;
@@ -24,8 +30,9 @@ class Loader {
   }
   bool full() const noexcept { return guests_.size() >= guests_max_ || trace_.query_count >= queries_max_; }
 
-  LoadedTrace finish(std::optional<recording::Damage> damage) {
+  LoadedTrace finish(std::optional<recording::Damage> damage, bool cut_short) {
     LoadedTrace out;
+    trace_.cut_short = cut_short;
     trace_.damage = std::move(damage);
     if (!configured_) {
       out.problem = "it holds no configuration";
@@ -46,9 +53,12 @@ class Loader {
   };
 
   std::string on(const recording::Name& name) {
+    if (name.kind != recording::NameKind::Class && name.kind != recording::NameKind::Replica) return "";
     auto& names = names_[static_cast<std::size_t>(name.kind)];
     names[name.id] = name.text;
-    return "";
+    return names.size() <= kNamesMax
+               ? ""
+               : "it names more than " + std::to_string(kNamesMax) + " classes or replicas";
   }
 
   std::string on(const recording::Configuration& configuration) {
@@ -84,10 +94,14 @@ class Loader {
   std::string on(const recording::Queries& queries) {
     const auto found = by_number_.find(queries.number);
     if (found == by_number_.end()) return "";
-    for (const recording::Query& q : queries.queries)
+    for (const recording::Query& q : queries.queries) {
       guests_[found->second].queries.push_back({seconds(q.pause), seconds(q.response)});
+      time_ += seconds(q.pause) + seconds(q.response);
+    }
     trace_.query_count += queries.queries.size();
-    return "";
+    return time_ <= static_cast<double>(kTimeMax)
+               ? ""
+               : "its pauses and queries add up to more than " + std::to_string(kTimeMax) + " s";
   }
 
   std::string on(const recording::End& end) {
@@ -143,6 +157,7 @@ class Loader {
   std::vector<Guest> guests_;
   std::unordered_map<std::uint64_t, std::size_t> by_number_;  // those that have not ended
   std::uint64_t transactions_ = 0;
+  double time_ = 0;  // of all pauses and queries
 };
 
 }  // namespace
@@ -154,7 +169,8 @@ LoadedTrace load_trace(recording::TraceReader& reader, std::uint64_t guests_max,
     if (!record) break;
     if (std::string problem = loader.take(*record); !problem.empty()) return {{}, std::move(problem)};
   }
-  return loader.finish(reader.damage());
+  const bool cut_short = loader.full() && reader.next();
+  return loader.finish(reader.damage(), cut_short);
 }
 
 }  // namespace sluice::sim

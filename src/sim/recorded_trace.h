@@ -34,6 +34,7 @@ struct RecordedTrace {
   bool transactions = false;          // most guests are transactions
   std::uint64_t unended = 0;          // guests whose end is not in the trace
   std::uint64_t refused = 0;          // left out of `guests`
+  bool cut_short = false;             // there was more than may be kept
   bool config_changed = false;        // there was more than one: the first counts
   std::optional<recording::Damage> damage;
   std::uint64_t query_count = 0;
@@ -43,8 +44,8 @@ struct LoadedTrace {
   RecordedTrace trace;
   std::string problem;  // empty, or why there is nothing to simulate
 };
-// Everything before the first damage. `guests_max` and `queries_max` bound the memory: what is beyond is as
-// if the trace ended.
+// Everything before the first damage. `guests_max` and `queries_max` bound the memory: what is beyond is left
+// out (cut_short). Times add up to what nanoseconds can count.
 LoadedTrace load_trace(recording::TraceReader&, std::uint64_t guests_max = 20'000'000,
                        std::uint64_t queries_max = 200'000'000);
 

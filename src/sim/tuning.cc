@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <set>
+#include <utility>
 
 #include "sluice/stats/comparison.h"
 
@@ -38,30 +39,30 @@ std::vector<std::int64_t> peaks(const RecordedTrace& trace) {
   return peak;
 }
 
-// All ways to give each class one replica or more, of `replicas` or one fewer.
-void add_splits(std::size_t classes, std::int64_t replicas, std::vector<std::int64_t>& begun,
-                std::vector<std::vector<std::int64_t>>& out) {
-  if (out.size() >= kSplitsMax) return;
-  if (begun.size() + 1 == classes) {
-    for (const std::int64_t left : {replicas, replicas - 1}) {
-      if (left < 1) continue;
-      out.push_back(begun);
-      out.back().push_back(left);
-    }
-    return;
-  }
-  for (std::int64_t count = 1; count < replicas; ++count) {
-    begun.push_back(count);
-    add_splits(classes, replicas - count, begun, out);
-    begun.pop_back();
-  }
+// Ways to give each of so many classes one replica or more, and to have none left. As a double: exact as long
+// as it matters, and without overflow.
+double ways(std::int64_t replicas, std::size_t classes) {
+  if (replicas < static_cast<std::int64_t>(classes)) return 0;
+  double count = 1;
+  for (std::size_t i = 1; i < classes; ++i)
+    count = count * (static_cast<double>(replicas) - static_cast<double>(i)) / static_cast<double>(i);
+  return count;
 }
 
-std::vector<std::vector<std::int64_t>> splits_of(const policy::PoolConfig& config) {
-  std::vector<std::vector<std::int64_t>> out;
-  std::vector<std::int64_t> begun;
-  if (config.replicas.size() >= config.classes.size())
-    add_splits(config.classes.size(), static_cast<std::int64_t>(config.replicas.size()), begun, out);
+// The one at that place in lexical order.
+std::vector<std::int64_t> split_at(double place, std::int64_t replicas, std::size_t classes) {
+  std::vector<std::int64_t> out;
+  for (; classes > 1; --classes) {
+    std::int64_t count = 1;
+    for (; replicas - count > static_cast<std::int64_t>(classes) - 1; ++count) {
+      const double here = ways(replicas - count, classes - 1);
+      if (place < here) break;
+      place -= here;
+    }
+    out.push_back(count);
+    replicas -= count;
+  }
+  out.push_back(replicas);
   return out;
 }
 
@@ -162,15 +163,39 @@ void judge(Tuned& tuned, const ReplayOutcome& base, const std::vector<double>& p
     }
     by_slice.push_back(score);
   }
-  const stats::Interval interval = stats::mean_interval(by_slice);
-  tuned.interval = interval;
+  tuned.by_part = std::move(by_slice);
+}
+
+// The best of many is the luckiest, too: the more were tried, the wider is each interval, so that all of them
+// hold at once. Source: Bonferroni's inequality.
+void add_intervals(std::vector<Tuned>& all) {
+  constexpr double kDoubt = 0.05;
+  const double level = 1 - kDoubt / static_cast<double>(std::max<std::size_t>(1, all.size() - 1));
+  for (Tuned& each : all)
+    if (each.by_part.size() > 1) each.interval = stats::mean_interval(each.by_part, level);
 }
 
 }  // namespace
 
+// Of all replicas, and of all but one.
+TuningSplits tuning_splits(const policy::PoolConfig& config) {
+  const auto replicas = static_cast<std::int64_t>(config.replicas.size());
+  const std::size_t classes = config.classes.size();
+  const double whole = ways(replicas, classes);
+  TuningSplits out;
+  out.all = whole + ways(replicas - 1, classes);
+  const auto count = static_cast<std::size_t>(std::min(out.all, static_cast<double>(kSplitsMax)));
+  for (std::size_t i = 0; i < count; ++i) {
+    const double place = std::floor(static_cast<double>(i) * out.all / static_cast<double>(count));
+    out.tried.push_back(place < whole ? split_at(place, replicas, classes)
+                                      : split_at(place - whole, replicas - 1, classes));
+  }
+  return out;
+}
+
 std::vector<ReplayPlan> tuning_grid(const RecordedTrace& trace, const TunePlan& tune) {
   std::vector<ReplayPlan> out;
-  const auto splits = splits_of(trace.config);
+  const std::vector<std::vector<std::int64_t>> splits = tuning_splits(trace.config).tried;
   for (const auto kind : {policy::PolicyKind::LeastLoaded, policy::PolicyKind::RoundRobin})
     out.push_back(plan_with(trace, tune, kind));
   if (trace.config.classes.size() > 1)
@@ -214,7 +239,7 @@ std::vector<Tuned> tune(const RecordedTrace& trace, const Demands& demands, cons
     const std::size_t from = all.size();
     for (const ReplayPlan& each : plans)
       if (!policy::problem_of(each.config) && tried.insert(decide::config_line(each.config)).second)
-        all.push_back({each, {}, 0, std::nullopt});
+        all.push_back({each, {}, 0, {}, std::nullopt});
     run(all.size() - from,
         [&](std::size_t i) { all[from + i].outcome = replay(trace, demands, all[from + i].plan); });
     for (std::size_t i = from; i < all.size(); ++i)
@@ -239,6 +264,7 @@ std::vector<Tuned> tune(const RecordedTrace& trace, const Demands& demands, cons
     try_all(next);
     if (all.size() == before) break;
   }
+  add_intervals(all);
   std::stable_sort(all.begin() + 1, all.end(),
                    [](const Tuned& a, const Tuned& b) { return a.score < b.score; });
   return all;

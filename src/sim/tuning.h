@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -30,7 +31,8 @@ struct Tuned {
   ReplayPlan plan;
   ReplayOutcome outcome;
   double score = 0;
-  std::optional<stats::Interval> interval;  // of the score, by parts of the time; 95%
+  std::vector<double> by_part;              // the score in each part of the time; empty: there is too little
+  std::optional<stats::Interval> interval;  // of the score, by these; 95% for all that were tried together
 };
 
 // Runs run(0) to run(count - 1), in any order and by any thread.
@@ -38,6 +40,13 @@ using RunAll = std::function<void(std::size_t count, const std::function<void(st
 
 // The recorded configuration first, then the best; equal ones in the order of the search. Deterministic.
 std::vector<Tuned> tune(const RecordedTrace&, const Demands&, const TunePlan&, const RunAll&);
+
+// Ways to give each class replicas of its own. Of many some are tried, evenly spread.
+struct TuningSplits {
+  std::vector<std::vector<std::int64_t>> tried;
+  double all = 0;
+};
+TuningSplits tuning_splits(const policy::PoolConfig&);
 
 // The first stage's grid, without the recorded configuration.
 std::vector<ReplayPlan> tuning_grid(const RecordedTrace&, const TunePlan&);

@@ -43,6 +43,32 @@ void add_name(std::string& name, const std::string& part) {
   name += (name.empty() ? "" : ", ") + part;
 }
 
+// Whatever a name has in it, as a string in YAML.
+std::string quoted(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') out += '\\';
+    if (code < 0x20 || code == 0x7F) {
+      out += "\\x";
+      out += {kDigits[code >> 4], kDigits[code & 0xF]};
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+// Where replicas are is not in a trace, so what belongs to their entries can only be said beside.
+std::string pools_text(const policy::PoolConfig& config) {
+  std::string out;
+  for (const policy::ReplicaConfig& r : config.replicas)
+    if (r.pool) out += "#   " + quoted(r.name) + ": {pool: " + quoted(*r.pool) + "}\n";
+  return out.empty() ? "# No replica has a pool of its own: remove each \"pool\" from the replicas.\n"
+                     : "# Replicas with a pool of their own; remove each other \"pool\":\n" + out;
+}
+
 }  // namespace
 
 void apply_split(policy::PoolConfig& config, const std::vector<std::int64_t>& split) {
@@ -141,13 +167,13 @@ ReplayPlans plans_of(const policy::PoolConfig& recorded, double cores, const Wha
 
 std::string yaml_of(const policy::PoolConfig& config, const std::optional<policy::WeightTarget>& hold) {
   std::string out = "policy: " + std::string(policy::policy_name(config.policy)) + "\n";
-  if (hold) out += "weight_target: \"" + hold->to_string() + "\"\n";
+  if (hold) out += "weight_target: " + quoted(hold->to_string()) + "\n";
   out += "classes:\n";
   for (const policy::ClassParams& c : config.classes)
-    out += "- {name: " + c.name + ", saturation: " + std::to_string(c.saturation) +
+    out += "- {name: " + quoted(c.name) + ", saturation: " + std::to_string(c.saturation) +
            ", return_ratio: " + c.return_ratio.to_string() + ", floor: " + std::to_string(c.floor) +
            ", target: " + std::to_string(c.target) + ", weight: " + c.weight.to_string() + "}\n";
-  return out;
+  return out + pools_text(config);
 }
 
 }  // namespace sluice::sim

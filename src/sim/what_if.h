@@ -31,7 +31,7 @@ void apply_split(policy::PoolConfig&, const std::vector<std::int64_t>& split);
 // "" or what is wrong with an override.
 std::string apply_override(policy::PoolConfig&, const std::string& text);
 
-// The keys of a router's configuration that make it this one, as YAML.
+// The keys of a router's configuration that make it this one, as YAML; the replicas' own pools as comments.
 std::string yaml_of(const policy::PoolConfig&,
                     const std::optional<policy::WeightTarget>& hold = std::nullopt);
 

@@ -1,9 +1,13 @@
 #include <cmath>
 #include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "sim/what_if.h"
+#include "tests/config/loading.h"
 #include "tests/sim/traces.h"
 
 namespace sluice::sim {
@@ -76,6 +80,53 @@ TEST(RecordedTrace, NeedsAConfigurationAndAnAdmission) {
   writer.flush();
   const Bytes other = writer.take();
   EXPECT_EQ(loaded(std::string(as_text(other))).problem, "its configuration is another event");
+}
+
+// A file with a configuration, one session and these records.
+std::string file_with(const std::vector<recording::Record>& more) {
+  recording::TraceWriter writer;
+  writer.begin_file(0);
+  writer.add(recording::Configuration{recording::Offset(0),
+                                      decide::config_line(two_classes(policy::PolicyKind::Plb))});
+  recording::Admission admission;
+  admission.replica = 0;
+  writer.add(admission);
+  for (const recording::Record& record : more)
+    writer.add(record);
+  writer.flush();
+  const Bytes bytes = writer.take();
+  return std::string(as_text(bytes));
+}
+
+TEST(RecordedTrace, KeepsABoundedNumberOfTheNamesThatItUses) {
+  std::vector<recording::Record> users, replicas;
+  for (recording::NameId id = 0; id < 20'000; ++id) {
+    users.push_back(recording::Name{recording::NameKind::User, id, "u"});
+    replicas.push_back(recording::Name{recording::NameKind::Replica, id, "r"});
+  }
+  EXPECT_EQ(loaded(file_with(users)).problem, "");
+  EXPECT_EQ(loaded(file_with(replicas)).problem, "it names more than 10000 classes or replicas");
+}
+
+TEST(RecordedTrace, RefusesMoreTimeThanCanBeCounted) {
+  const auto year = recording::kSpanMax;
+  const auto with = [&](std::size_t queries) {
+    recording::Queries all{0, {}};
+    all.queries.assign(queries, {year, year});
+    return loaded(file_with({all})).problem;
+  };
+  EXPECT_EQ(with(50), "");
+  EXPECT_EQ(with(100), "its pauses and queries add up to more than 4000000000 s");
+}
+
+TEST(RecordedTrace, IsCutShortWhereItIsLong) {
+  const std::string file = file_of(made_trace(busy_load(policy::PolicyKind::Plb)));
+  std::istringstream in(file);
+  recording::TraceReader reader(in);
+  const RecordedTrace trace = load_trace(reader, 100).trace;
+  EXPECT_TRUE(trace.cut_short);
+  EXPECT_EQ(trace.guests.size(), 100U);
+  EXPECT_FALSE(loaded(file).trace.cut_short);
 }
 
 TEST(Demands, AreTheResponsesWhereCoresDoNotEnd) {
@@ -237,8 +288,48 @@ TEST(WhatIf, PrintsAConfigurationToPaste) {
   config.classes[0].weight = *Weight::parse("2.5");
   EXPECT_EQ(yaml_of(config),
             "policy: proportional\nclasses:\n"
-            "- {name: premium, saturation: 10, return_ratio: 0.60, floor: 0, target: 1, weight: 2.5}\n"
-            "- {name: freemium, saturation: 10, return_ratio: 0.80, floor: 1, target: 1, weight: 1}\n");
+            "- {name: \"premium\", saturation: 10, return_ratio: 0.60, floor: 0, target: 1, weight: 2.5}\n"
+            "- {name: \"freemium\", saturation: 10, return_ratio: 0.80, floor: 1, target: 1, weight: 1}\n"
+            "# No replica has a pool of its own: remove each \"pool\" from the replicas.\n");
+  config.replicas[1].pool = "premium";
+  EXPECT_TRUE(yaml_of(config).ends_with("#   \"r2\": {pool: \"premium\"}\n")) << yaml_of(config);
+}
+
+TEST(WhatIf, PrintsWhatTheRouterTakes) {
+  const config::Loading loading;
+  for (const auto kind : {policy::PolicyKind::Plb, policy::PolicyKind::Dedicated,
+                          policy::PolicyKind::LeastLoaded, policy::PolicyKind::Proportional})
+    for (const char* name : {"premium", "no", "7", "*", "[a]", "@b", "%c"}) {
+      policy::PoolConfig config = two_classes(kind);
+      config.classes[0].name = name;
+      config.classes[0].weight = *Weight::parse("2.5");
+      config.replicas[0].pool = name;
+      std::optional<policy::WeightTarget> hold;
+      if (kind == policy::PolicyKind::Proportional) hold = policy::WeightTarget::parse("p95:40ms");
+      const std::string yaml = yaml_of(config, hold);
+      const config::LoadOutcome back = loading.load_with(yaml);
+      ASSERT_TRUE(back.config) << yaml << config::text_of(back.problems);
+      EXPECT_EQ(back.config->classes[0].name, name);
+      EXPECT_EQ(back.config->classes[0].weight.to_string(), "2.5");
+      EXPECT_EQ(back.config->classes[1].return_ratio.to_string(), "0.80");
+    }
+}
+
+// One after the other, the long ones with the later recorded first: who ends is no company of who begins.
+TEST(Demands, HaveNoCompanyOfWhatEndsWhenTheyBegin) {
+  RecordedTrace trace;
+  trace.config = two_classes(policy::PolicyKind::LeastLoaded, 1);
+  const auto add = [&](double at, double response) {
+    RecordedGuest& guest = trace.guests.emplace_back();
+    guest.at = at;
+    guest.replica = 0;
+    guest.queries = {{0, response}};
+  };
+  for (int i = 100; i-- > 0;)
+    add(2 * i, 2);
+  for (int i = 0; i < 100; ++i)
+    add(200 + i, 1);
+  EXPECT_EQ(estimate_cores(trace), kInfinity);
 }
 
 }  // namespace

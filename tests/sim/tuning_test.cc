@@ -1,8 +1,11 @@
 #include "sim/tuning.h"
 
 #include <algorithm>
+#include <set>
 
 #include <gtest/gtest.h>
+
+#include "sluice/stats/comparison.h"
 
 #include "tests/sim/traces.h"
 
@@ -18,11 +21,11 @@ void backwards(std::size_t count, const std::function<void(std::size_t)>& run) {
     run(i);
 }
 
-RecordedTrace busy_trace() {
+RecordedTrace busy_trace(std::size_t sessions = 800) {
   MadeLoad load;
   load.config = two_classes(policy::PolicyKind::RoundRobin, 3);
   load.cores = 2;
-  load.sessions = 800;
+  load.sessions = sessions;
   load.gap_mean = 0.85;
   return made_trace(load);
 }
@@ -36,8 +39,8 @@ TunePlan cheap(double prefer) {
 }
 
 TEST(Tune, RanksWhatItTriedWithTheRecordedFirst) {
-  const RecordedTrace trace = busy_trace();
-  const auto tuned = tune(trace, demands(trace, 2), cheap(4), in_order);
+  const RecordedTrace trace = busy_trace(2'400);
+  const auto tuned = tune(trace, demands(trace, 2), cheap(8), in_order);
   ASSERT_GT(tuned.size(), 30U);
   EXPECT_NEAR(tuned[0].score, 1, 1e-12);
   EXPECT_EQ(tuned[0].plan.name, "as recorded: round_robin");
@@ -50,6 +53,42 @@ TEST(Tune, RanksWhatItTriedWithTheRecordedFirst) {
   EXPECT_LT(tuned[1].outcome.classes[0].mean, tuned[0].outcome.classes[0].mean);
   for (const Tuned& each : tuned)
     EXPECT_FALSE(policy::problem_of(each.plan.config)) << each.plan.name;
+}
+
+TEST(Tune, ItsIntervalsHoldForAllThatWereTriedTogether) {
+  const RecordedTrace trace = busy_trace();
+  const auto tuned = tune(trace, demands(trace, 2), cheap(4), in_order);
+  const double level = 1 - 0.05 / static_cast<double>(tuned.size() - 1);
+  ASSERT_EQ(tuned[1].by_part.size(), kReplaySlices);
+  EXPECT_EQ(*tuned[1].interval, stats::mean_interval(tuned[1].by_part, level));
+  EXPECT_GT(tuned[1].interval->high, stats::mean_interval(tuned[1].by_part).high);
+}
+
+TEST(Tune, SpreadsSplitsEvenlyWhereThereAreMany) {
+  policy::PoolConfig config = two_classes(policy::PolicyKind::Plb, 5);
+  EXPECT_EQ(tuning_splits(config).tried,
+            (std::vector<std::vector<std::int64_t>>{{1, 4}, {2, 3}, {3, 2}, {4, 1}, {1, 3}, {2, 2}, {3, 1}}));
+  config = two_classes(policy::PolicyKind::Plb, 20);
+  for (const char* name : {"third", "fourth"})
+    config.classes.push_back({name, 10, *Ratio::parse("0.60"), 1, 1});
+  const TuningSplits splits = tuning_splits(config);
+  EXPECT_EQ(splits.all, 969 + 816);
+  EXPECT_EQ(splits.tried.size(), 40U);
+  std::int64_t most = 0;
+  for (const auto& split : splits.tried) {
+    ASSERT_EQ(split.size(), 4U);
+    std::int64_t sum = 0;
+    for (const std::int64_t count : split) {
+      EXPECT_GE(count, 1);
+      sum += count;
+    }
+    EXPECT_TRUE(sum == 20 || sum == 19);
+    most = std::max(most, split[0]);
+  }
+  EXPECT_GE(most, 9) << "not only those with one replica for the first class";
+  EXPECT_EQ(std::set(splits.tried.begin(), splits.tried.end()).size(), 40U);
+  config = two_classes(policy::PolicyKind::Plb, 1);
+  EXPECT_TRUE(tuning_splits(config).tried.empty());
 }
 
 TEST(Tune, TriesEveryPolicyThatItKnows) {
