@@ -222,6 +222,7 @@ void Router::take_in(std::shared_ptr<const config::Config> config, Materials mat
   configure_sources(materials);
   apply(effective_config(file_config_, topology_), std::move(materials));
   directory_->reconfigure(*snapshot());
+  publish_cluster();
 }
 
 admin::CommandResult Router::set_option(const std::string& key, const std::string& value) {

@@ -224,6 +224,10 @@ def test_what_can_be_served_is_served_from_the_start(make_router, cluster):
     )
     assert name["name"] == NOBODY and name["up"] == "no"
     assert router.http("/readyz")[0] == 200
+    router.write_config(replicas=replicas[:-1])
+    router.reload()
+    wait_until(lambda: not facts(router, "dns"), 10, "the name to be forgotten")
+    assert not router.console("show dns_hosts")
 
 
 def test_with_every_server_away_clients_are_told_and_the_first_to_come_is_used(make_router, cluster):
@@ -481,10 +485,13 @@ def test_a_reload_takes_patroni_in_and_out(make_router, cluster, patroni):
         router.reload()
         wait_until(lambda: up(router) == {"r0", "r1", "r2", "r3", "r4"}, 10, "Patroni's replicas")
         assert placed(router) == "primary"
+        assert router.metric("sluice_cluster_source_up", source="patroni") == 1
         router.write_config(patroni_urls=None, patroni_interval=None, patroni_timeout=None, **named)
         router.reload()
         wait_until(lambda: up(router) == {"r4"}, 10, "the file's replica alone")
         assert placed(router) == "primary"
+        assert not facts(router, "patroni"), "nobody is asked any more"
+        assert router.metric("sluice_cluster_source_up", source="patroni") == 0
         assert held.value("select 1") == "1"
 
 
