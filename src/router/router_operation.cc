@@ -276,7 +276,7 @@ void Router::apply(std::shared_ptr<const config::Config> effective, Materials ma
   // Sessions on replicas that are gone or have moved go on; nobody follows them there.
   for (const auto& [id, server] : old->servers) {
     const auto kept = made->servers.find(id);
-    if (kept == made->servers.end() || !(kept->second.target == server.target)) shared_->drop_servers(id);
+    if (kept == made->servers.end() || !kept->second.same_connections(server)) shared_->drop_servers(id);
   }
   follow_primary(*made);
   directory_->follow(*made);

@@ -34,6 +34,11 @@ struct ServerEndpoint {
   std::string tls_name{};          // that its certificate has to have, where it is not the target's host
   config::ProxyProtocol proxy_protocol = config::ProxyProtocol::Off;
 
+  // Whether a connection that was opened to one is as good for the other: what was sent ahead on it counts,
+  // too.
+  bool same_connections(const ServerEndpoint& other) const noexcept {
+    return target == other.target && proxy_protocol == other.proxy_protocol;
+  }
   const std::string& verified_name() const noexcept { return tls_name.empty() ? target.host : tls_name; }
 };
 ServerEndpoint endpoint_of(const config::Config& config, const config::Server& server);

@@ -304,7 +304,7 @@ void TransactionPools::replace_snapshot(const Snapshot& from, const Snapshot& to
     const auto before = from.servers.find(s.connection().server);
     const auto now = to.servers.find(s.connection().server);
     if (now == to.servers.end() || from.server_sslmode != to.server_sslmode) return true;
-    return before != from.servers.end() && !(before->second.target == now->second.target);
+    return before != from.servers.end() && !before->second.same_connections(now->second);
   });
 }
 

@@ -349,6 +349,25 @@ def test_one_server_is_told_and_the_others_are_not(proxied, telling, cluster, po
         assert client.value("select 1") == "1"
 
 
+@pytest.mark.parametrize("pool_mode", ["session", "transaction"])
+def test_a_connection_that_was_told_is_not_used_where_nothing_is_told_any_more(proxied, telling, cluster, pool_mode):
+    told = {"host": "127.0.0.1", "port": telling.port, "control_port": cluster.primary.port}
+    router = proxied(
+        pool_mode=pool_mode, threads=1, primary={"name": "primary", **told, "proxy_protocol": "v1"}
+    )
+    with session(router, v2()) as client:
+        assert client.value("select 1") == "1"
+        client.terminate()
+    wait_until(lambda: not rows(router), what="the client to be gone")
+    router.write_config(primary={"name": "primary", **told, "proxy_protocol": "v2"})
+    reloads = router.metric("sluice_reloads_total")
+    router.reload()
+    wait_until(lambda: router.metric("sluice_reloads_total") > reloads, what="the reload")
+    with session(router, v2()) as client:
+        assert client.value("select 1") == "1"
+    assert telling.headers[0].startswith(b"PROXY ") and telling.headers[-1].startswith(SIGNATURE)
+
+
 def test_what_listens_says_that_it_is_nobodys(proxied, telling, cluster):
     router = proxied(
         server_proxy_protocol="v2",
