@@ -38,7 +38,7 @@ Placer::Placer(std::string config_path, std::shared_ptr<const config::PlacerConf
       end_signals_(control_),
       decide_timer_(control_),
       succession_(control_.get_executor(), std::move(succession), service::kPlacerTakeover,
-                  {[this] { return sockets_for_successor(); }, [this] { own_socket_files(true); },
+                  {[this] { return sockets_for_successor(); }, [this] { called_off(); },
                    [this](pid_t successor) { handed_over(successor); }}),
       tasks_(control_.get_executor()) {}
 

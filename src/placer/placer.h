@@ -60,7 +60,9 @@ class Placer {
   bool begin_succession();
   void own_socket_files(bool own);
   service::TakeoverPoint::Sockets sockets_for_successor();
+  void called_off();
   void handed_over(pid_t successor);
+  void linger(std::chrono::steady_clock::time_point until);
   void end(std::chrono::milliseconds patience);
   std::string status_line() const;
   asio::awaitable<http::Page> answer(http::PageRequest request);
@@ -106,8 +108,8 @@ class Placer {
   service::Succession succession_;
   std::chrono::steady_clock::time_point drain_until_{};
   bool shutting_down_ = false;
-  bool handed_over_ = false;  // a successor serves; only the connections that are here go on
-  bool lingering_ = false;    // handed over, and not told to end since
+  service::ServedBy served_by_ = service::ServedBy::Us;  // another: only the connections that are here go on
+  bool lingering_ = false;                               // another serves, and not told to end since
   bool stopped_ = false;
   int exit_code_ = 0;
   net::TaskGroup tasks_;

@@ -93,14 +93,14 @@ void Placer::end(std::chrono::milliseconds patience) {
   tasks_.spawn("drain", drain());
 }
 
-// No new connections; requests under way may end until the deadline; then everything ends. Behind a successor
-// idle connections have until their next request, or keepalive_timeout.
+// No new connections; requests under way may end until the deadline; then everything ends. Where another
+// process serves idle connections have until their next request, or keepalive_timeout.
 asio::awaitable<void> Placer::drain() {
   co_await asio::this_coro::throw_if_cancelled(false);
   for (const auto& worker : workers_)
     worker->drain(lingering_ ? Drain::AfterNext : Drain::Now);
   co_await succession_.stop();
-  if (handed_over_) {  // what is asked and copied here is the successor's
+  if (served_by_ != service::ServedBy::Us) {  // what is asked and copied here is the other's
     if (admin_) co_await admin_->stop();
     if (mirror_) co_await mirror_->stop();
   }
@@ -217,9 +217,10 @@ void Placer::read_profile() {
   knowledge_.profile_problem = shm::profile_problem(reader_->path(), read.error());
 }
 
-// Begun late, where a predecessor had the copy.
+// Begun late, where a predecessor had the copy; it has it until it has handed over.
 void Placer::look_at_mirror() {
-  if (mirror_ || handed_over_) return;
+  const bool following = succession_.clients() != nullptr;
+  if (mirror_ || following || served_by_ != service::ServedBy::Us) return;
   std::string problem;
   if (!start_mirror(initial_->options, problem))
     log::warning("the profile is not mirrored", {{"reason", problem}});

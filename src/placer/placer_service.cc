@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
-#include <utility>
 
 #include "placer/placer.h"
 #include "service/signs_of_life.h"
@@ -28,9 +27,10 @@ bool Placer::begin_succession() {
     case service::Succession::Begun::CalledOff:
       break;
   }
+  served_by_ = service::ServedBy::Predecessor;
   notifier_ = service::Notifier();
   exit_code_ = 1;
-  end(snapshot_->options().drain_timeout);
+  linger(std::chrono::steady_clock::now() + snapshot_->options().drain_timeout);
   return false;
 }
 
@@ -51,17 +51,26 @@ service::TakeoverPoint::Sockets Placer::sockets_for_successor() {
   return sockets;
 }
 
+void Placer::called_off() {
+  own_socket_files(true);
+  log::warning("a successor has not come to serve", {{"path", succession_.path()}});
+}
+
 // Also when the end has been asked for in the meantime: then requests have as long as without a successor.
 void Placer::handed_over(pid_t successor) {
   using Clock = std::chrono::steady_clock;
-  const bool ending = std::exchange(shutting_down_, true);
-  handed_over_ = true;
-  lingering_ = !ending;
+  served_by_ = service::ServedBy::Successor;
   log::info("taken over", {{"by", successor}, {"connections", shared_.client_connections.load()}});
   notifier_.hand_over_to(successor);
-  if (ending) return;
+  if (shutting_down_) return;
   const auto limit = snapshot_->options().takeover_drain_timeout;
-  drain_until_ = limit.count() > 0 ? Clock::now() + limit : Clock::time_point::max();
+  linger(limit.count() > 0 ? Clock::now() + limit : Clock::time_point::max());
+}
+
+// Another process serves: what is here has one more request, and nothing new comes.
+void Placer::linger(std::chrono::steady_clock::time_point until) {
+  shutting_down_ = lingering_ = true;
+  drain_until_ = until;
   tasks_.spawn("drain", drain());
 }
 

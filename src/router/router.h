@@ -201,8 +201,8 @@ class Router {
   service::Notifier notifier_ = service::Notifier::from_environment();
   std::unique_ptr<service::LoopWatch> loop_watch_;  // null where no service manager asks for it
   service::Succession succession_;
-  bool handed_over_ = false;  // a successor serves; only the sessions that are here go on
-  bool lingering_ = false;    // handed over, and not told to end since
+  service::ServedBy served_by_ = service::ServedBy::Us;  // another: only the sessions that are here go on
+  bool lingering_ = false;                               // handed over, and not told to end since
   bool end_signalled_ = false;
   std::chrono::steady_clock::time_point drain_until_{};
   admin::ShutdownMode shutdown_mode_ = admin::ShutdownMode::WaitForClients;

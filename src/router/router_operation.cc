@@ -85,7 +85,9 @@ asio::awaitable<void> Router::drain() {
   for (const auto& worker : shared_->workers)
     worker->stop_accepting();
   co_await succession_.stop();
-  if (handed_over_) co_await leave_to_successor();
+  // It may listen where whoever serves now does.
+  if (served_by_ != service::ServedBy::Us && http_) co_await http_->stop();
+  if (served_by_ == service::ServedBy::Successor) co_await leave_to_successor();
   asio::steady_timer timer(control_);
   while (!drained() && std::chrono::steady_clock::now() < drain_until_) {
     if (shutdown_mode_ == admin::ShutdownMode::WaitForServers) {

@@ -34,7 +34,7 @@ void Router::publish_now() {
     const std::lock_guard lock(mutex_);
     ++publications_;
   }
-  if (handed_over_) return;  // the successor publishes
+  if (served_by_ != service::ServedBy::Us) return;  // whoever serves publishes
   const shm::ProfileWriter::Settings wanted{options.profile_path, options.profile_mode,
                                             options.profile_interval};
   if (profile_writer_ && profile_writer_->settings() != wanted) profile_writer_.reset();

@@ -56,6 +56,7 @@ bool Router::begin_succession() {
     case service::Succession::Begun::CalledOff:
       break;
   }
+  served_by_ = service::ServedBy::Predecessor;
   notifier_ = service::Notifier();
   exit_code_ = 1;
   request_shutdown(admin::ShutdownMode::WaitForClients);
@@ -98,7 +99,7 @@ void Router::called_off() {
 // successor.
 void Router::handed_over(pid_t successor) {
   const bool ending = shared_->shutting_down.exchange(true);
-  handed_over_ = true;
+  served_by_ = service::ServedBy::Successor;
   lingering_ = !ending;
   if (!ending) {
     const auto limit = snapshot()->options().takeover_drain_timeout;
@@ -117,7 +118,6 @@ void Router::handed_over(pid_t successor) {
 asio::awaitable<void> Router::leave_to_successor() {
   const protocol::ErrorFields why{"FATAL", "57P01", "terminating connection due to administrator command", "",
                                   "Another process serves now: connect again."};
-  if (http_) co_await http_->stop();
   asio::steady_timer timer(control_);
   while (lingering_ && !drained() && std::chrono::steady_clock::now() < drain_until_) {
     for (const auto& worker : shared_->workers)
@@ -128,9 +128,9 @@ asio::awaitable<void> Router::leave_to_successor() {
   }
 }
 
-// Of those who were let in; after a takeover nobody is cut off who may still become one.
+// Of those who were let in; where another process serves nobody is cut off who may still become one.
 bool Router::drained() const {
-  if (!handed_over_) return admission_->session_count() == 0;
+  if (served_by_ == service::ServedBy::Us) return admission_->session_count() == 0;
   return std::all_of(shared_->workers.begin(), shared_->workers.end(),
                      [](const auto& worker) { return !worker->accepting() && worker->session_count() == 0; });
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,9 @@
 #include "service/takeover_point.h"
 
 namespace sluice::service {
+
+// Whose the service is: a process that is not it serves what it has to the end, and no more.
+enum class ServedBy : std::uint8_t { Us, Successor, Predecessor };
 
 // How one process follows another without a client noticing: both sides of it, in a daemon's life.
 // Thread: that of the executor, which runs the callbacks. stop() is awaited before destruction.

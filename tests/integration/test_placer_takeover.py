@@ -192,6 +192,37 @@ def test_a_successor_that_was_given_up_ends(make_placer, host, tmp_path):
         former.close()
 
 
+@pytest.mark.short
+def test_whom_a_given_up_successor_has_accepted_it_answers_once_more(make_placer, host, tmp_path):
+    with socket.create_server(("127.0.0.1", 0), reuse_port=True) as tcp:
+        former = FakePredecessor(tmp_path / "point", [tcp])
+        placer = make_placer(host, start=False, drain_timeout="20s")
+        placer.port = placer.config["listen_port"] = tcp.getsockname()[1]
+        placer.arguments = ["--takeover", str(tmp_path / "point")]
+        placer.expect_exit = 1
+        placer.start(ready=False)
+        former.give()
+        with placer.client() as client:
+            client.send(GET.format(1))
+            assert client.response().get("Connection") != "close"
+            former.give_up()
+            wait_until(lambda: said(placer, "the former process goes on"), what="the end of the takeover")
+            wait_until(lambda: placer.http("/readyz")[0] == 0, what="the admin port to be left to the other process")
+            assert not client.closed(0.3) and placer.alive()
+            client.send(GET.format(2))
+            answered = client.response()
+            assert answered.status == 200 and answered.get("Connection") == "close"
+        placer.process.wait(10)
+        former.close()
+
+
+def test_a_successor_that_does_not_come_is_told_of(generations, host, tmp_path):
+    first = generations(host)
+    FakeSuccessor(tmp_path / "point", b"takeover 1 placer").close()
+    wait_until(lambda: said(first, "a successor has not come to serve"), what="the placer to notice")
+    assert first.get().status == 200
+
+
 def test_sigusr2_starts_the_successor_and_the_manager_follows(generations, host, tmp_path):
     manager = Manager(tmp_path / "notify")
     first = generations(host, environment={"NOTIFY_SOCKET": manager.address})

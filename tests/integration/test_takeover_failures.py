@@ -44,10 +44,10 @@ def listening(tmp_path):
     file.close()
 
 
-def successor(tmp_path, base_config, point, tcp, expect_exit=0):
+def successor(tmp_path, base_config, point, tcp, expect_exit=0, **changes):
     router = Router(tmp_path, base_config, "successor")
     router.port = router.config["listen_port"] = tcp.getsockname()[1]
-    router.config.update(listen_addr=["127.0.0.1", str(tmp_path / SOCKET)])
+    router.config.update(listen_addr=["127.0.0.1", str(tmp_path / SOCKET)], **changes)
     router.arguments = ["--takeover", str(point)]
     router.expect_exit = expect_exit
     return router.start(ready=False)
@@ -64,6 +64,28 @@ def test_a_successor_that_was_given_up_ends_and_takes_nothing_away(tmp_path, bas
     assert "the former process goes on" in router.log_text()
     assert "took over" not in router.log_text()
     assert (tmp_path / SOCKET).exists() and point.exists()
+    former.close()
+
+
+@pytest.mark.short
+def test_whom_a_given_up_successor_has_accepted_it_serves(tmp_path, base_config, point, listening):
+    profile = tmp_path / "profile"
+    former = FakePredecessor(point, listening)
+    router = successor(
+        tmp_path, base_config, point, listening[0], expect_exit=1, drain_timeout="20s", profile_path=str(profile)
+    )
+    former.give()
+    with WireClient(router.host, router.port) as client:
+        client.send(m.SSL_REQUEST)
+        assert client.read_bytes(1) == b"S"
+        former.give_up()
+        wait_until(lambda: "the former process goes on" in router.log_text(), what="the end of the takeover")
+        wait_until(lambda: router.http("/readyz")[0] == 0, what="the admin port to be left to the other process")
+        assert client.silent(0.2) and router.alive()
+        client.start_tls(request=False).login("alice", "app")
+        assert client.value("select 1") == "1"
+        assert not profile.exists(), "the former process publishes"
+    router.process.wait(10)
     former.close()
 
 
