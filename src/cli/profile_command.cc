@@ -66,10 +66,11 @@ int run_mirror(const MirrorArguments& given) {
   settings.limits.timeout = std::chrono::milliseconds(given.timeout_ms);
   asio::io_context io(1);
   mirror::Mirror copy(io.get_executor(), std::move(settings));
-  if (!copy.start(problem)) {
+  if (!copy.open(problem)) {
     std::cerr << "sluice: " << problem << '\n';
     return kFailure;
   }
+  copy.start();
   net::TaskGroup tasks(io.get_executor());
   tasks.spawn("stop", stop_on_signal(io, copy));
   io.run();

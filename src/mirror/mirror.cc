@@ -14,12 +14,15 @@ namespace sluice::mirror {
 Mirror::Mirror(asio::any_io_executor executor, Settings settings)
     : executor_(std::move(executor)), settings_(std::move(settings)), tasks_(executor_) {}
 
-Result<void> Mirror::start(std::string& problem) {
+Result<void> Mirror::open(std::string& problem) {
   auto opened = shm::ProfileWriter::open(settings_.to, problem);
   if (!opened) return opened.error();
   writer_.emplace(*std::move(opened));
-  tasks_.spawn("mirror", run());
   return {};
+}
+
+void Mirror::start() {
+  tasks_.spawn("mirror", run());
 }
 
 asio::awaitable<void> Mirror::stop() {

@@ -22,10 +22,11 @@ namespace sluice::mirror {
 // Staleness comes along: moments in the segment are those of the measuring, as far as the ages told allow.
 // While the router does not answer, the heartbeat goes on (the mirror lives) and the contents grow old:
 // contents_at stays. So a reader judges contents by contents_at, not by the heartbeat. Shape:  one fetch at a
-// time, each bounded in time and size. Before the first good answer there is no file. Errors: start() says in
+// time, each bounded in time and size. Before the first good answer there is no file. Errors: open() says in
 // `problem` why the segment cannot be written; afterwards failures are logged once per reason,
 //         and told by status().
-// Thread: that of the executor. start() once, stop() awaited before destruction.
+// Thread: that of the executor. open() once, then start() once, and after that stop() awaited before
+// destruction.
 class Mirror {
  public:
   struct Settings {
@@ -43,7 +44,8 @@ class Mirror {
   Mirror(const Mirror&) = delete;
   Mirror& operator=(const Mirror&) = delete;
 
-  Result<void> start(std::string& problem);
+  Result<void> open(std::string& problem);
+  void start();
   asio::awaitable<void> stop();
   const Status& status() const noexcept { return status_; }
 

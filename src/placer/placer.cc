@@ -89,7 +89,7 @@ SnapshotPtr Placer::make_snapshot(std::shared_ptr<const config::PlacerConfig> co
   return snapshot;
 }
 
-bool Placer::start_mirror(const config::PlacerOptions& options, std::string& problem) {
+bool Placer::open_mirror(const config::PlacerOptions& options, std::string& problem) {
   if (options.profile_url.empty()) return true;
   mirror::Mirror::Settings settings;
   const auto source = mirror::Source::parse(options.profile_url, problem);
@@ -100,7 +100,7 @@ bool Placer::start_mirror(const config::PlacerOptions& options, std::string& pro
   settings.from = *source;
   settings.to.path = options.profile_path;
   auto made = std::make_unique<mirror::Mirror>(control_.get_executor(), std::move(settings));
-  if (!made->start(problem)) return false;
+  if (!made->open(problem)) return false;
   mirror_ = std::move(made);
   return true;
 }
@@ -126,7 +126,7 @@ std::optional<std::string> Placer::open() {
   }
   if (auto failure = succession_.find_predecessor()) return failure;
   // A predecessor keeps the copy until it has handed over.
-  if (succession_.clients() == nullptr && !start_mirror(options, problem)) return problem;
+  if (succession_.clients() == nullptr && !open_mirror(options, problem)) return problem;
   if (!options.profile_path.empty()) reader_ = std::make_unique<shm::ProfileReader>(options.profile_path);
   prober_ = std::make_unique<Prober>(
       control_.get_executor(),
@@ -162,6 +162,7 @@ int Placer::run() {
   // Of a log that nobody reads any more; sockets do not raise it.
   std::signal(SIGPIPE, SIG_IGN);
   prober_->configure(snapshot_);
+  if (mirror_) mirror_->start();
   tasks_.spawn("reload signals", handle_reload_signals());
   tasks_.spawn("end signals", handle_end_signals());
   tasks_.spawn("decide", decide());

@@ -69,7 +69,7 @@ class Placer {
 
   // The configuration with all that is made from it; null with a reason in `problem`.
   SnapshotPtr make_snapshot(std::shared_ptr<const config::PlacerConfig> config, std::string& problem);
-  bool start_mirror(const config::PlacerOptions& options, std::string& problem);
+  bool open_mirror(const config::PlacerOptions& options, std::string& problem);
   void reload();
   void reload_now();
   void read_profile();

@@ -222,8 +222,9 @@ void Placer::look_at_mirror() {
   const bool following = succession_.clients() != nullptr;
   if (mirror_ || following || served_by_ != service::ServedBy::Us) return;
   std::string problem;
-  if (!start_mirror(initial_->options, problem))
-    log::warning("the profile is not mirrored", {{"reason", problem}});
+  if (!open_mirror(initial_->options, problem))
+    return log::warning("the profile is not mirrored", {{"reason", problem}});
+  if (mirror_) mirror_->start();
 }
 
 void Placer::look_at_calibration() {

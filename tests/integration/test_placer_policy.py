@@ -1,5 +1,6 @@
 """Where requests go: the way to the hosts, routes, degradation, and what explain says of it."""
 
+import socket
 import subprocess
 import threading
 import time
@@ -288,6 +289,19 @@ def test_what_the_router_observes_places_requests(make_router, make_placer, make
             return explain("/read")["policy"] == "network_only"
 
         wait_until(calls, 30, "it to come back by itself")
+
+
+def test_a_copy_that_is_asked_for_does_not_hide_why_nobody_can_listen(make_placer, make_host, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        placer = make_placer(
+            make_host("a"), start=False, profile_path=str(tmp_path / "ours"), profile_url="http://127.0.0.1:1"
+        )
+        placer.write_config(listen_port=taken.getsockname()[1])
+        ended = subprocess.run(
+            [BINARY, "placer", "-c", placer.config_file], capture_output=True, text=True, timeout=20, check=False
+        )
+    assert ended.returncode == 1, ended.stderr
+    assert "in use" in ended.stderr + ended.stdout
 
 
 def test_the_profile_of_a_router_elsewhere_is_copied(make_router, make_placer, make_host, tmp_path):

@@ -109,7 +109,8 @@ TEST_F(MirrorTest, CopiesTheProfileWithItsAges) {
   answer = [&] { return good ? told : "HTTP/1.1 503 x\r\nContent-Length: 0\r\n\r\n"; };
   Mirror mirror(io.get_executor(), {source, {path, 0600, 5ms}, {}});
   std::string problem;
-  ASSERT_TRUE(mirror.start(problem)) << problem;
+  ASSERT_TRUE(mirror.open(problem)) << problem;
+  mirror.start();
   shm::ProfileReader reader(path);
   std::optional<profile::Profile> copy, later;
   const auto watch = [&]() -> asio::awaitable<void> {
@@ -144,7 +145,8 @@ TEST_F(MirrorTest, MakesNoFileOfWhatIsNoProfile) {
   answer = [&] { return ok("[1, 2]"); };
   Mirror mirror(io.get_executor(), {source, {path, 0600, 5ms}, {}});
   std::string problem;
-  ASSERT_TRUE(mirror.start(problem)) << problem;
+  ASSERT_TRUE(mirror.open(problem)) << problem;
+  mirror.start();
   const auto watch = [&]() -> asio::awaitable<void> {
     std::function<bool()> failing = [&] { return mirror.status().failed > 1; };
     co_await net::test::until(std::move(failing));
@@ -159,7 +161,7 @@ TEST_F(MirrorTest, MakesNoFileOfWhatIsNoProfile) {
 TEST_F(MirrorTest, SaysWhyItCannotWrite) {
   Mirror mirror(io.get_executor(), {source, {folder.path("none/copy"), 0600, 5ms}, {}});
   std::string problem;
-  EXPECT_FALSE(mirror.start(problem));
+  EXPECT_FALSE(mirror.open(problem));
   EXPECT_NE(problem.find("none/copy.lock"), problem.npos);
 }
 
