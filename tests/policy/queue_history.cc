@@ -41,10 +41,10 @@ class QueueHistory {
     for (std::size_t i = 0; i < gates_.size(); ++i)
       gates_[i].limit = model_gates_[i].limit = 2 + static_cast<std::int64_t>(i);
     settle_settings();
-    // So much that sizes matter, and that they are reviewed within the history.
+    // Small ones, until a review is near: with the sizes to come, replicas take others within the history.
     if (is_by_size(kind_.order))
-      for (int i = 0; i < 448; ++i) {
-        const double size = random_size();
+      for (int i = 0; i < 500; ++i) {
+        const double size = random_size(3);
         for (const ClassId c : real_.pools().classes()) {
           real_.arrived({c, "", size});
           model_.arrived({c, "", size});
@@ -86,7 +86,9 @@ class QueueHistory {
   }
 
   // Of 1 ms to 1 s.
-  double random_size() { return 0.001 * static_cast<double>(std::uint64_t{1} << rng_.below(11)); }
+  double random_size(std::uint64_t powers = 11) {
+    return 0.001 * static_cast<double>(std::uint64_t{1} << rng_.below(powers));
+  }
 
   void one_step() {
     if (kind_.reloads && chance(3)) return reload();
