@@ -19,7 +19,10 @@ void PendingListens::savepoint(std::string name) {
 }
 
 void PendingListens::release(std::string_view name) {
-  savepoints_.erase(find(name), savepoints_.end());
+  auto first = find(name);
+  if (first == savepoints_.end())
+    first = savepoints_.begin();  // one of before the first change: older than all
+  savepoints_.erase(first, savepoints_.end());
 }
 
 void PendingListens::rollback_to(std::string_view name) {

@@ -33,14 +33,16 @@ std::string_view tag_of(ByteView message) noexcept {
 
 constexpr std::string_view kParseComplete("1\0\0\0\4", 5);
 
-Bytes refusal_error(std::optional<PinReason> reason) {
+Bytes too_many_listens() {
   Bytes out;
-  if (!reason) {
-    protocol::append_error_response(out, {"ERROR", "54000", "too many LISTEN and UNLISTEN in one transaction",
-                                          "", "Commit a thousand of them at a time."});
-    return out;
-  }
-  const std::string what(name(*reason));
+  protocol::append_error_response(out, {"ERROR", "54000", "too many LISTEN and UNLISTEN in one transaction",
+                                        "", "Commit a thousand of them at a time."});
+  return out;
+}
+
+Bytes would_pin(PinReason reason) {
+  Bytes out;
+  const std::string what(name(reason));
   protocol::append_error_response(
       out, {"ERROR", "0A000", "this would bind the session to one server (" + what + ")",
             "The pool runs transactions on changing servers and is configured to refuse what cannot follow.",
@@ -216,12 +218,13 @@ void SessionTranslator::on_error(ByteView message, Pieces& to_client, Pieces& to
   forget_stale(message);
   const RequestKind kind = requests_.front().kind;
   const RequestDetail* detail = requests_.front().detail.get();
-  const std::optional<PinReason> reason = detail != nullptr ? detail->reason : std::nullopt;
+  const bool pins = detail != nullptr && detail->reason;
+  const PinReason reason = pins ? *detail->reason : PinReason();
   const std::string used = detail != nullptr ? detail->name : std::string();
   // First the names as they are after the error, then its words.
   if (extended(kind)) fail_batch();
   if (kind == RequestKind::RefusedParse || kind == RequestKind::RefusedQuery) {
-    append(to_client.own(), refusal_error(reason));
+    append(to_client.own(), pins ? would_pin(reason) : too_many_listens());
     to_client.own_done();
   } else if (as_text(message).find(kNamePrefix) != std::string_view::npos) {
     append(to_client.own(), in_clients_words(message, used));

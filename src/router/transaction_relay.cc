@@ -1,7 +1,9 @@
 #include "router/transaction_relay.h"
 
+#include <string_view>
 #include <utility>
 
+#include <asio/error.hpp>
 #include <asio/post.hpp>
 
 #include "base/assert.h"
@@ -17,7 +19,8 @@ constexpr std::chrono::seconds kLastWords{1};
 // Servers in a row that a transaction may lose before anything of its own was sent.
 constexpr int kLostInHandOverMax = 5;
 
-constexpr std::size_t kReadyBytes = 6;  // a ReadyForQuery
+// A ReadyForQuery outside a transaction: what may come behind one ends otherwise.
+constexpr std::string_view kReady("Z\0\0\0\5I", 6);
 
 }  // namespace
 
@@ -51,7 +54,8 @@ void TransactionRelay::stop() {
 }
 
 void TransactionRelay::tick(Clock::time_point now) {
-  if (deaf_since_ && !ending_ && now - *deaf_since_ >= kLastWords) return on_server_end({});
+  if (deaf_since_ && !ending_ && now - *deaf_since_ >= kLastWords)
+    return on_server_end(asio::error::timed_out);
   if (std::exchange(moved_, false)) {
     last_activity_ = now;
     return;
@@ -373,19 +377,19 @@ ServerUser::Flow TransactionRelay::on_server_bytes(ByteView bytes) {
 // PostgreSQL tells a session that listens of its own NOTIFY before it says that it is ready. What the router
 // hears for it comes by another connection.
 void TransactionRelay::give_answers(ByteView answers) {
-  const bool ready = answers.size() >= kReadyBytes &&
-                     answers[answers.size() - kReadyBytes] == std::byte{'Z'} && !ready_at_ &&
+  const bool ready = as_text(answers).ends_with(kReady) && !ready_at_ &&
                      pooling::hand_back(tracker_, translator_) != pooling::HandBack::Busy;
   if (!ready || !translator_.take_notified() || !host_.wants_to_hear_all()) return send_to_client(answers);
-  send_to_client(answers.first(answers.size() - kReadyBytes));
+  send_to_client(answers.first(answers.size() - kReady.size()));
   if (ending_) return;
   ready_at_ = to_client_.size();
-  send_to_client(answers.last(kReadyBytes));
+  send_to_client(answers.last(kReady.size()));
 }
 
-void TransactionRelay::on_server_end(std::error_code) {
+void TransactionRelay::on_server_end(std::error_code ec) {
   if (hand_over_) return lose_server_in_hand_over();
-  server_gone_ = true;
+  server_gone_ =
+      ec == asio::error::eof || tracker_.fatal_seen();  // else it may go on with what it has in hand
   finish(client_gone_ ? client_end_ : server_end());
 }
 

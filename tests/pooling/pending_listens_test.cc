@@ -53,6 +53,17 @@ TEST_F(Pending, ReleasesWithASavepointThoseBehindIt) {
   EXPECT_EQ(committed(), "") << "one of before the first LISTEN, as no other is left";
 }
 
+TEST_F(Pending, ReleasesAllWithASavepointOfBeforeTheFirstListen) {
+  pending.savepoint("s");
+  pending.savepoint("o");
+  listen("a");
+  pending.savepoint("s");
+  listen("b");
+  pending.release("o");
+  pending.rollback_to("s");
+  EXPECT_EQ(committed(), "") << "the s that is left is the first";
+}
+
 TEST_F(Pending, HasABoundForSavepoints) {
   listen("a");
   for (std::size_t i = 0; i <= PendingListens::kSavepointsMax; ++i)
