@@ -67,8 +67,11 @@ void Router::request_shutdown(admin::ShutdownMode mode) {
   asio::post(control_, [this, mode] {
     if (mode == admin::ShutdownMode::Immediate) drain_until_ = std::chrono::steady_clock::time_point::min();
     if (mode != admin::ShutdownMode::WaitForClients) shutdown_mode_ = mode;
-    if (std::exchange(lingering_, false) && mode != admin::ShutdownMode::Immediate)
+    if (std::exchange(lingering_, false) && mode != admin::ShutdownMode::Immediate) {
       drain_until_ = std::chrono::steady_clock::now() + snapshot()->options().drain_timeout;
+      log::info("ending what was left behind", {{"sessions", admission_->session_count()},
+                                                {"seconds_at_most", snapshot()->options().drain_timeout}});
+    }
     if (shared_->shutting_down.exchange(true)) return;
     if (mode != admin::ShutdownMode::Immediate)
       drain_until_ = std::chrono::steady_clock::now() + snapshot()->options().drain_timeout;

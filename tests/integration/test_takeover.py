@@ -188,6 +188,8 @@ def test_sigterm_drains_what_is_left_behind_and_a_second_one_ends_it(generations
     generations()
     wait_until(lambda: said(first, "taken over"), what="the takeover")
     first.process.send_signal(signal.SIGTERM)
+    # Two signals before the first is taken are one.
+    wait_until(lambda: said(first, "ending what was left behind"), what="the first signal to be taken")
     assert client.value("select 1") == "1", "it drains"
     first.process.send_signal(signal.SIGTERM)
     wait_until(lambda: ended(first), what="the end")
