@@ -18,15 +18,9 @@ void Placer::begin_service() {
 
 // We accept by now. False: the former process goes on, and this one is no service.
 bool Placer::begin_succession() {
-  switch (succession_.begin()) {
-    case service::Succession::Begun::First:
-      return true;
-    case service::Succession::Begun::TookOver:
-      own_socket_files(true);
-      return true;
-    case service::Succession::Begun::CalledOff:
-      break;
-  }
+  const service::Succession::Begun begun = succession_.begin();
+  if (begun == service::Succession::Begun::TookOver) own_socket_files(true);
+  if (begun != service::Succession::Begun::CalledOff) return true;
   served_by_ = service::ServedBy::Predecessor;
   notifier_ = service::Notifier();
   exit_code_ = 1;
@@ -53,7 +47,6 @@ service::TakeoverPoint::Sockets Placer::sockets_for_successor() {
 
 void Placer::called_off() {
   own_socket_files(true);
-  log::warning("a successor has not come to serve", {{"path", succession_.path()}});
 }
 
 // Also when the end has been asked for in the meantime: then requests have as long as without a successor.

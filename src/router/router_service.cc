@@ -47,15 +47,9 @@ std::string Router::status_line() const {
 
 // We accept by now. False: the former process goes on, and this one is no service.
 bool Router::begin_succession() {
-  switch (succession_.begin()) {
-    case service::Succession::Begun::First:
-      return true;
-    case service::Succession::Begun::TookOver:
-      own_socket_files(true);
-      return true;
-    case service::Succession::Begun::CalledOff:
-      break;
-  }
+  const service::Succession::Begun begun = succession_.begin();
+  if (begun == service::Succession::Begun::TookOver) own_socket_files(true);
+  if (begun != service::Succession::Begun::CalledOff) return true;
   served_by_ = service::ServedBy::Predecessor;
   notifier_ = service::Notifier();
   exit_code_ = 1;
@@ -92,7 +86,6 @@ service::TakeoverPoint::Sockets Router::sockets_for_successor() {
 void Router::called_off() {
   shared_->gates.let_go();
   own_socket_files(true);
-  log::warning("a successor has not come to serve", {{"path", succession_.path()}});
 }
 
 // Also when the end has been asked for in the meantime: then the sessions have as long as without a

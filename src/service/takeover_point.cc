@@ -17,6 +17,7 @@
 
 #include "net/deadline.h"
 #include "service/takeover_channel.h"
+#include "telemetry/log.h"
 
 namespace sluice::service {
 namespace {
@@ -111,7 +112,10 @@ asio::awaitable<void> TakeoverPoint::accept() {
     Socket socket = std::move(accepted);
     if (!same_user(socket.native_handle())) continue;
     const HandOver outcome = co_await hand_over(socket);
-    if (outcome == HandOver::CalledOff && acceptor_.is_open()) callbacks_.called_off();
+    if (outcome == HandOver::CalledOff && acceptor_.is_open()) {
+      callbacks_.called_off();
+      log::warning("a successor has not come to serve", {{"path", path_}});
+    }
     if (outcome != HandOver::Taken) continue;
     own_file_.reset();
     std::error_code ignored;

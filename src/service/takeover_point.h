@@ -42,7 +42,7 @@ class TakeoverPoint {
   struct Callbacks {
     // From now on socket files stay when their sockets are closed: they may be the successor's.
     std::function<Sockets()> sockets;
-    // After sockets(), unless it refused: that successor is none. Everything is as before.
+    // After sockets(), unless it refused: that successor is none, which is logged. Everything is as before.
     std::function<void()> called_off;
     // After sockets(): the process that serves from now on. Once, at most: the point is closed then, and its
     // path the successor's. Also within stop(), when that comes too late.
