@@ -42,9 +42,8 @@ admin::RoleChangeRow role_change_row(const SnapshotPtr& snapshot, const policy::
           pool_name(snapshot, change.to), std::string(policy::change_kind_name(change.kind))};
 }
 
-std::vector<admin::RejectionRow> rejection_rows(Router& router) {
+std::vector<admin::RejectionRow> rejection_rows(const telemetry::Reading& reading) {
   using telemetry::RejectReason;
-  const telemetry::Reading reading = router.telemetry().read();
   std::vector<admin::RejectionRow> rows;
   for (std::size_t i = 0; i < telemetry::LabelTraits<RejectReason>::kCount; ++i) {
     const auto reason = static_cast<RejectReason>(i);
@@ -75,10 +74,9 @@ admin::Quantiles quantiles_of(const telemetry::HistogramReading& histogram) {
   return {at(0.5), at(0.95), at(0.99)};
 }
 
-std::vector<admin::ClassRow> class_rows(Router& router, PastMinute* past) {
+std::vector<admin::ClassRow> class_rows(Router& router, const telemetry::Reading& reading, PastMinute* past) {
   const SnapshotPtr snapshot = router.snapshot();
   const policy::Snapshot pools = router.shared().admission.snapshot();
-  const telemetry::Reading reading = router.telemetry().read();
   const auto waiting = router.shared().admission.waiting();
   if (past != nullptr) past->add(std::chrono::steady_clock::now(), reading);
   std::vector<admin::ClassRow> rows;
@@ -150,12 +148,13 @@ std::vector<admin::RoleChangeEvent> role_change_events(Router& router, std::size
 }
 
 admin::Snapshot make_overview(Router& router, PastMinute& past) {
+  const telemetry::Reading reading = router.telemetry().read();  // adds up every cell of every thread: once
   admin::Snapshot rows;
-  rows.replicas = replica_rows(router, {}, {});
-  rows.classes = class_rows(router, &past);
+  rows.replicas = replica_rows(router, {}, {}, reading);
+  rows.classes = class_rows(router, reading, &past);
   rows.decisions = decision_rows(router, admin::kOverviewRows);
   rows.role_changes = role_change_events(router, admin::kOverviewRows);
-  rows.rejections = rejection_rows(router);
+  rows.rejections = rejection_rows(reading);
   rows.warnings = warning_rows(router);
   rows.state = router.state();
   return rows;

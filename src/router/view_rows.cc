@@ -299,7 +299,8 @@ std::vector<admin::MemoryRow> memory_rows(Router& router, const ConnectionRows& 
 }  // namespace
 
 std::vector<admin::ReplicaRow> replica_rows(Router& router, const ConnectionRows& connections,
-                                            const std::vector<ServerPool::IdleInfo>& idle) {
+                                            const std::vector<ServerPool::IdleInfo>& idle,
+                                            const telemetry::Reading& reading) {
   const SnapshotPtr snapshot = router.snapshot();
   const policy::Snapshot pools = router.shared().admission.snapshot();
   const ClusterFacts facts = router.cluster_facts();
@@ -335,7 +336,7 @@ std::vector<admin::ReplicaRow> replica_rows(Router& router, const ConnectionRows
     row.role = "primary";
     row.up = router.primary_up() || !router.health(row.name);
     if (row.up) row.last_error.clear();
-    fill_primary_sessions(row, pools, router.telemetry().read());
+    fill_primary_sessions(row, pools, reading);
     rows.push_back(std::move(row));
   }
   return rows;
@@ -384,8 +385,9 @@ admin::Snapshot make_snapshot_rows(Router& router, Part part, ConnectionRows con
   admin::Snapshot rows;
   auto idle = router.shared().pool.snapshot();
   std::move(connections.idle.begin(), connections.idle.end(), std::back_inserter(idle));
-  if (has(part, Part::Replicas)) rows.replicas = replica_rows(router, connections, idle);
-  if (has(part, Part::Classes)) rows.classes = class_rows(router, nullptr);
+  if (has(part, Part::Replicas))
+    rows.replicas = replica_rows(router, connections, idle, router.telemetry().read());
+  if (has(part, Part::Classes)) rows.classes = class_rows(router, router.telemetry().read(), nullptr);
   if (has(part, Part::Budgets)) rows.budgets = budget_rows(router);
   if (has(part, Part::Sizes)) rows.sizes = size_rows(router);
   if (has(part, Part::Cutoffs)) rows.cutoffs = cutoff_rows(router);

@@ -38,8 +38,9 @@ std::vector<admin::SizeRow> size_rows(Router& router);
 std::vector<admin::CutoffRow> cutoff_rows(Router& router);
 // Parts of it, each as it stands in the overview too. Without a `past` nothing is said of the last minute.
 std::vector<admin::ReplicaRow> replica_rows(Router& router, const ConnectionRows& connections,
-                                            const std::vector<ServerPool::IdleInfo>& idle);
-std::vector<admin::ClassRow> class_rows(Router& router, PastMinute* past);
+                                            const std::vector<ServerPool::IdleInfo>& idle,
+                                            const telemetry::Reading& reading);
+std::vector<admin::ClassRow> class_rows(Router& router, const telemetry::Reading& reading, PastMinute* past);
 std::vector<admin::DecisionRow> decision_rows(Router& router, std::size_t most);  // the newest
 std::vector<admin::RoleChangeEvent> role_change_events(Router& router, std::size_t most);
 admin::Micros to_micros(std::chrono::nanoseconds time);
