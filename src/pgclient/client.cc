@@ -109,11 +109,29 @@ std::string connection_string(const ConnectParams& params, const std::string& ad
   add("target_session_attrs", "any");
   add("client_encoding", "UTF8");
   add("application_name", params.application_name);
-  add("options", "");
+  add("options", params.options);
   return text;
 }
 
-// The server's answer to a refused start-up comes without its SQLSTATE through libpq: PQerrorMessage() only.
+// Why the server refused a start-up. libpq keeps PQerrorMessage() alone, which has the SQLSTATE when it is
+// verbose: "FATAL:  53300: sorry, too many clients already", and then lines for developers.
+PgError login_failure(PGconn* connection) {
+  std::string text = PQerrorMessage(connection);
+  std::string sqlstate;
+  const auto part_of_state = [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z'); };
+  for (std::size_t at = text.find(":  "); at != text.npos; at = text.find(":  ", at + 3)) {
+    const std::string_view rest = std::string_view(text).substr(at + 3);
+    if (rest.size() < 7 || rest.substr(5, 2) != ": " ||
+        !std::all_of(rest.begin(), rest.begin() + 5, part_of_state))
+      continue;
+    sqlstate = rest.substr(0, 5);
+    text.erase(at + 3, 7);
+    break;
+  }
+  if (const std::size_t at = text.find("\nLOCATION:  "); at != text.npos) text.resize(at);
+  return failure(make_error_code(PgErrc::LoginFailed), one_line(text), std::move(sqlstate));
+}
+
 // A login failure is told from a failed connection by how far libpq came.
 asio::awaitable<PgResult<Connection>> connect_one(ConnectParams params, std::string address,
                                                   Clock::time_point deadline) {
@@ -122,6 +140,7 @@ asio::awaitable<PgResult<Connection>> connect_one(ConnectParams params, std::str
   if (!connection) co_return failure(std::make_error_code(std::errc::not_enough_memory));
   PQsetNoticeReceiver(
       connection.get(), [](void*, const PGresult*) {}, nullptr);
+  PQsetErrorVerbosity(connection.get(), PQERRORS_VERBOSE);
   bool spoke = false;
   PostgresPollingStatusType next = PGRES_POLLING_WRITING;
   while (PQstatus(connection.get()) != CONNECTION_BAD && next != PGRES_POLLING_OK &&
@@ -135,8 +154,11 @@ asio::awaitable<PgResult<Connection>> connect_one(ConnectParams params, std::str
     const ConnStatusType status = PQstatus(connection.get());
     spoke |= status == CONNECTION_AWAITING_RESPONSE || status == CONNECTION_AUTH_OK;
   }
-  if (PQstatus(connection.get()) != CONNECTION_OK)
-    co_return connection_failure(spoke ? PgErrc::LoginFailed : PgErrc::ConnectFailed, connection.get());
+  if (PQstatus(connection.get()) != CONNECTION_OK) {
+    if (spoke) co_return login_failure(connection.get());
+    co_return connection_failure(PgErrc::ConnectFailed, connection.get());
+  }
+  PQsetErrorVerbosity(connection.get(), PQERRORS_DEFAULT);
   if (PQsetnonblocking(connection.get(), 1) != 0)
     co_return connection_failure(PgErrc::ConnectFailed, connection.get());
   co_return std::move(connection);
@@ -153,6 +175,8 @@ class Collector {
     if (rows_.columns.empty())
       for (int c = 0; c < columns; ++c)
         rows_.columns.emplace_back(PQfname(result, c));
+    rows_.row_count += static_cast<std::size_t>(PQntuples(result));
+    if (limits_.keep == Keep::Count) return true;
     for (int r = 0; r < PQntuples(result); ++r) {
       if (rows_.rows.size() >= limits_.rows_max) return false;
       auto& row = rows_.rows.emplace_back();
@@ -185,9 +209,14 @@ struct Client::Impl {
   bool busy = false;
   bool broken = false;
 
-  asio::awaitable<PgResult<Rows>> run(const std::string& sql,
-                                      const std::vector<std::optional<std::string>>& params,
-                                      Clock::time_point deadline, const Limits& limits);
+  // Hands a statement to libpq, which keeps it until flush(). False: the connection is lost.
+  bool send(const Statement& statement);
+  // All that answers one statement of those that were sent.
+  asio::awaitable<PgResult<Rows>> answer(Limits limits, Clock::time_point deadline);
+  asio::awaitable<PgResult<Rows>> run(const Statement& statement, Clock::time_point deadline);
+  asio::awaitable<PgResult<std::vector<Rows>>> run_pipeline(const std::vector<Statement>& statements,
+                                                            Clock::time_point deadline);
+  asio::awaitable<PgResult<Rows>> run_script(const std::string& sql, Clock::time_point deadline);
   asio::awaitable<std::error_code> flush(Clock::time_point deadline);
   asio::awaitable<std::error_code> next_result(Clock::time_point deadline, Answer& result);
 };
@@ -212,18 +241,15 @@ asio::awaitable<std::error_code> Client::Impl::next_result(Clock::time_point dea
   co_return std::error_code();
 }
 
-asio::awaitable<PgResult<Rows>> Client::Impl::run(const std::string& sql,
-                                                  const std::vector<std::optional<std::string>>& params,
-                                                  Clock::time_point deadline, const Limits& limits) {
+bool Client::Impl::send(const Statement& statement) {
   std::vector<const char*> values;
-  for (const auto& param : params)
+  for (const auto& param : statement.params)
     values.push_back(param ? param->c_str() : nullptr);
-  if (PQsendQueryParams(connection.get(), sql.c_str(), static_cast<int>(values.size()), nullptr,
-                        values.data(), nullptr, nullptr, 0) == 0 ||
-      PQsetSingleRowMode(connection.get()) == 0)
-    co_return connection_failure(PgErrc::ConnectionLost, connection.get());
-  if (const auto ec = co_await flush(deadline)) co_return failure(ec);
+  return PQsendQueryParams(connection.get(), statement.sql.c_str(), static_cast<int>(values.size()), nullptr,
+                           values.data(), nullptr, nullptr, 0) != 0;
+}
 
+asio::awaitable<PgResult<Rows>> Client::Impl::answer(Limits limits, Clock::time_point deadline) {
   Collector collector(limits);
   std::optional<PgError> refused;
   for (;;) {
@@ -244,7 +270,10 @@ asio::awaitable<PgResult<Rows>> Client::Impl::run(const std::string& sql,
       case PGRES_FATAL_ERROR:
         refused = query_failure(result.get());
         break;
-      default:  // COPY and pipelines, which a control query never starts
+      case PGRES_PIPELINE_ABORTED:  // the failure of an earlier statement is what is told
+        refused = failure(make_error_code(PgErrc::QueryFailed));
+        break;
+      default:  // COPY, which a query of ours never starts
         co_return failure(make_error_code(PgErrc::UnexpectedResult));
     }
   }
@@ -254,6 +283,52 @@ asio::awaitable<PgResult<Rows>> Client::Impl::run(const std::string& sql,
     co_return std::move(*refused);
   }
   co_return collector.take();
+}
+
+asio::awaitable<PgResult<Rows>> Client::Impl::run(const Statement& statement, Clock::time_point deadline) {
+  if (!send(statement) || PQsetSingleRowMode(connection.get()) == 0)
+    co_return connection_failure(PgErrc::ConnectionLost, connection.get());
+  if (const auto ec = co_await flush(deadline)) co_return failure(ec);
+  co_return co_await answer(statement.limits, deadline);
+}
+
+asio::awaitable<PgResult<std::vector<Rows>>> Client::Impl::run_pipeline(
+    const std::vector<Statement>& statements, Clock::time_point deadline) {
+  const auto lost = [this] { return connection_failure(PgErrc::ConnectionLost, connection.get()); };
+  if (PQenterPipelineMode(connection.get()) == 0) co_return lost();
+  for (const Statement& statement : statements)
+    if (!send(statement)) co_return lost();
+  if (PQpipelineSync(connection.get()) == 0) co_return lost();
+  if (const auto ec = co_await flush(deadline)) co_return failure(ec);
+
+  std::vector<Rows> all;
+  std::optional<PgError> refused;
+  for (const Statement& statement : statements) {
+    // Behind a failed statement there are no rows to come, and libpq takes no mode for them.
+    if (!refused && PQsetSingleRowMode(connection.get()) == 0) co_return lost();
+    auto rows = co_await answer(statement.limits, deadline);
+    if (rows) {
+      all.push_back(*std::move(rows));
+      continue;
+    }
+    if (rows.error().error.code != PgErrc::QueryFailed) co_return rows.error();
+    if (!refused) refused = rows.error();
+  }
+  Answer sync;
+  if (const auto ec = co_await next_result(deadline, sync)) co_return failure(ec);
+  if (PQresultStatus(sync.get()) != PGRES_PIPELINE_SYNC || PQexitPipelineMode(connection.get()) == 0)
+    co_return failure(make_error_code(PgErrc::UnexpectedResult));
+  if (refused) co_return std::move(*refused);
+  co_return std::move(all);
+}
+
+asio::awaitable<PgResult<Rows>> Client::Impl::run_script(const std::string& sql, Clock::time_point deadline) {
+  if (PQsendQuery(connection.get(), sql.c_str()) == 0 || PQsetSingleRowMode(connection.get()) == 0)
+    co_return connection_failure(PgErrc::ConnectionLost, connection.get());
+  if (const auto ec = co_await flush(deadline)) co_return failure(ec);
+  Limits limits;
+  limits.keep = Keep::Count;
+  co_return co_await answer(limits, deadline);
 }
 
 Client::Client(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
@@ -295,22 +370,56 @@ asio::awaitable<PgResult<Client>> Client::connect(ConnectParams params, std::chr
   co_return std::move(*last);
 }
 
-asio::awaitable<PgResult<Rows>> Client::query(std::string sql, std::vector<std::optional<std::string>> params,
-                                              std::chrono::milliseconds timeout, Limits limits) {
-  co_await asio::this_coro::throw_if_cancelled(false);
+namespace {
+
+// Text that C strings cannot carry would reach the server shortened.
+std::optional<PgError> zero_byte(const std::vector<Statement>& statements) {
+  for (const Statement& statement : statements)
+    for (const auto& param : statement.params)
+      if (param && param->find('\0') != std::string::npos)
+        return failure(make_error_code(PgErrc::QueryFailed), "a parameter contains a zero byte", "22021");
+  return std::nullopt;
+}
+
+}  // namespace
+
+// Busy while `work` runs, and broken unless it ends well: also when the frame is destroyed in between.
+template <class T>
+asio::awaitable<PgResult<T>> Client::guarded(asio::awaitable<PgResult<T>> work) {
   Impl& impl = *impl_;
   SLUICE_ASSERT(!impl.busy);
   if (!usable()) co_return failure(make_error_code(PgErrc::ConnectionLost));
-  // Text that C strings cannot carry would reach the server shortened.
-  for (const auto& param : params)
-    if (param && param->find('\0') != std::string::npos)
-      co_return failure(make_error_code(PgErrc::QueryFailed), "a parameter contains a zero byte", "22021");
   impl.busy = true;
-  impl.broken = true;  // until it ended well: also when this frame is destroyed in between
-  auto rows = co_await impl.run(sql, params, Clock::now() + timeout, limits);
+  impl.broken = true;
+  auto outcome = co_await std::move(work);
   impl.busy = false;
-  impl.broken = !rows && rows.error().error.code != PgErrc::QueryFailed;
-  co_return rows;
+  impl.broken = !outcome && outcome.error().error.code != PgErrc::QueryFailed;
+  co_return outcome;
+}
+
+asio::awaitable<PgResult<Rows>> Client::query(std::string sql, std::vector<std::optional<std::string>> params,
+                                              std::chrono::milliseconds timeout, Limits limits) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  std::vector<Statement> statements;
+  statements.push_back({std::move(sql), std::move(params), limits});
+  if (auto fault = zero_byte(statements)) co_return std::move(*fault);
+  auto work = impl_->run(statements.front(), Clock::now() + timeout);
+  co_return co_await guarded(std::move(work));
+}
+
+asio::awaitable<PgResult<std::vector<Rows>>> Client::pipeline(std::vector<Statement> statements,
+                                                              std::chrono::milliseconds timeout) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  SLUICE_ASSERT(!statements.empty());
+  if (auto fault = zero_byte(statements)) co_return std::move(*fault);
+  auto work = impl_->run_pipeline(statements, Clock::now() + timeout);
+  co_return co_await guarded(std::move(work));
+}
+
+asio::awaitable<PgResult<Rows>> Client::script(std::string sql, std::chrono::milliseconds timeout) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  auto work = impl_->run_script(sql, Clock::now() + timeout);
+  co_return co_await guarded(std::move(work));
 }
 
 bool Client::usable() const noexcept {

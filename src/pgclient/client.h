@@ -24,19 +24,32 @@ struct ConnectParams {
   std::string application_name = "sluice";
   std::string
       hostaddr{};  // numeric address to connect to; `host` is then the name that TLS verifies. "": host
+  std::string options{};  // as libpq takes them: "-c name=value", backslash before a blank of a value
 
   friend bool operator==(const ConnectParams&, const ConnectParams&) = default;
 };
 
+// Count: rows are read and thrown away, and there may be any number of them.
+enum class Keep { Rows, Count };
+
 struct Limits {
   std::size_t rows_max = 10'000;
   std::size_t bytes_max = 1 << 20;  // of all values together
+  Keep keep = Keep::Rows;
 };
 
 // Values as text, std::nullopt for NULL.
 struct Rows {
   std::vector<std::string> columns;
   std::vector<std::vector<std::optional<std::string>>> rows;
+  std::size_t row_count = 0;  // also of rows that were not kept
+};
+
+// One statement, with text parameters $1, $2, ...
+struct Statement {
+  std::string sql;
+  std::vector<std::optional<std::string>> params;
+  Limits limits;
 };
 
 // One connection for our own queries, over libpq without blocking: names are looked up beforehand, the socket
@@ -57,6 +70,16 @@ class Client {
   asio::awaitable<PgResult<Rows>> query(std::string sql, std::vector<std::optional<std::string>> params,
                                         std::chrono::milliseconds timeout, Limits limits = {});
 
+  // Statements one behind the other in a pipeline with a single Sync: one round trip and, as long as none of
+  // them says otherwise, one transaction. What they gave, in their order, or the first failure; what follows
+  // a failed statement is not run. At least one statement; otherwise as query().
+  asio::awaitable<PgResult<std::vector<Rows>>> pipeline(std::vector<Statement> statements,
+                                                        std::chrono::milliseconds timeout);
+
+  // Any number of statements, separated by semicolons, as one simple query: one transaction unless they say
+  // otherwise. Rows are thrown away. Otherwise as query(); COPY is refused and breaks the client.
+  asio::awaitable<PgResult<Rows>> script(std::string sql, std::chrono::milliseconds timeout);
+
   bool usable() const noexcept;
   // True when an idle connection has something to read: it was closed, or speaks out of turn.
   bool has_pending_input() const;
@@ -64,6 +87,8 @@ class Client {
  private:
   struct Impl;
   explicit Client(std::unique_ptr<Impl> impl) noexcept;
+  template <class T>
+  asio::awaitable<PgResult<T>> guarded(asio::awaitable<PgResult<T>> work);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -112,6 +112,88 @@ TEST_F(ClientPg, NoticesABackendThatWasTerminated) {
   EXPECT_FALSE(client->usable());
 }
 
+TEST_F(ClientPg, CountsRowsThatItDoesNotKeep) {
+  auto client = connect(server_->over_tcp());
+  ASSERT_TRUE(client);
+  Limits limits;
+  limits.keep = Keep::Count;
+  auto rows = query(*client, "SELECT generate_series(1, 100000)", {}, 10s, limits);
+  ASSERT_TRUE(rows) << rows.error().message;
+  EXPECT_EQ(rows->row_count, 100'000U);
+  EXPECT_TRUE(rows->rows.empty());
+}
+
+TEST_F(ClientPg, RunsAPipelineAsOneTransaction) {
+  auto client = connect(server_->over_tcp());
+  ASSERT_TRUE(client);
+  for (int round = 0; round < 3; ++round) {
+    std::vector<Statement> statements(2);
+    statements[0] = {"SELECT transaction_timestamp()::text, $1::text", {"x"}, {}};
+    statements[1].sql = "SELECT transaction_timestamp()::text, pg_sleep(0.01)";
+    auto all = run_coroutine(context_, client->pipeline(statements, 10s));
+    ASSERT_TRUE(all) << all.error().message;
+    ASSERT_EQ(all->size(), 2U);
+    EXPECT_EQ((*all)[0].rows[0][1], "x");
+    EXPECT_EQ((*all)[0].rows[0][0], (*all)[1].rows[0][0]);
+  }
+  EXPECT_TRUE(query(*client, "SELECT 1"));
+}
+
+TEST_F(ClientPg, TellsWhatFailedFirstInAPipelineAndGoesOn) {
+  auto client = connect(server_->over_tcp());
+  ASSERT_TRUE(client);
+  std::vector<Statement> statements(3);
+  statements[0].sql = "SELECT 1";
+  statements[1].sql = "SELECT 1/0";
+  statements[2].sql = "SELECT 2";
+  auto all = run_coroutine(context_, client->pipeline(statements, 10s));
+  ASSERT_FALSE(all);
+  EXPECT_EQ(all.error().sqlstate, "22012");
+  EXPECT_EQ(all.error().message, "division by zero");
+  EXPECT_TRUE(client->usable());
+  EXPECT_TRUE(query(*client, "SELECT 1"));
+  auto late = run_coroutine(context_, client->pipeline({{"SELECT pg_sleep(30)", {}, {}}}, 100ms));
+  EXPECT_EQ(late.error().error.code, BaseErrc::Timeout);
+  EXPECT_FALSE(client->usable());
+}
+
+TEST_F(ClientPg, RunsAScriptOfManyStatements) {
+  auto client = connect(server_->over_tcp());
+  ASSERT_TRUE(client);
+  auto done = run_coroutine(
+      context_, client->script(
+                    "CREATE TEMP TABLE t(a int); INSERT INTO t SELECT generate_series(1, 5); TABLE t;", 10s));
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(done->row_count, 5U);
+  auto broken = run_coroutine(context_, client->script("INSERT INTO t VALUES (6); SELECT 1/0", 10s));
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().sqlstate, "22012");
+  EXPECT_EQ(query(*client, "SELECT count(*) FROM t")->rows[0][0], "5");
+}
+
+TEST_F(ClientPg, TellsTheSqlstateOfARefusedLogin) {
+  ConnectParams nowhere = server_->over_tcp();
+  nowhere.database = "no such: 12345: database";
+  const auto client = connect(nowhere);
+  ASSERT_FALSE(client);
+  EXPECT_EQ(client.error().sqlstate, "3D000");
+  EXPECT_NE(client.error().message.find("FATAL: database \"no such"), std::string::npos)
+      << client.error().message;
+  EXPECT_EQ(client.error().message.find("LOCATION"), std::string::npos) << client.error().message;
+}
+
+TEST_F(ClientPg, GivesStartupOptions) {
+  ConnectParams params = server_->over_tcp();
+  params.options = "-c sluice.priority=gold -c sluice.host=a\\ b";
+  auto client = connect(params);
+  ASSERT_TRUE(client) << client.error().message;
+  const auto rows =
+      query(*client, "SELECT current_setting('sluice.priority'), current_setting('sluice.host')");
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows->rows[0][0], "gold");
+  EXPECT_EQ(rows->rows[0][1], "a b");
+}
+
 class AuthQueryPg : public ClientPg {
  protected:
   void SetUp() override {
