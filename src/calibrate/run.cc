@@ -10,11 +10,11 @@
 #include "calibrate/failure.h"
 #include "calibrate/http_client.h"
 #include "calibrate/procedure.h"
-#include "calibrate/progress.h"
 #include "calibrate/query_count.h"
 #include "calibrate/sql.h"
 #include "calibration/calibration_file.h"
 #include "shm/profile_reader.h"
+#include "terminal/progress.h"
 
 namespace sluice::calibrate {
 namespace {
@@ -133,7 +133,7 @@ void run(const std::shared_ptr<const config::PlacerConfig>& config, const Option
   }
   std::vector<Series> all;
   {
-    Progress progress;
+    terminal::Progress progress;
     asio::io_context context(1);
     const OnStep on_step = [&](std::size_t done, std::size_t of) { progress.step(done, of); };
     all = run_to_end(context, measure(plan, on_step));
@@ -159,7 +159,7 @@ void run_sql_only(const Options& options, const std::string& database_url, std::
   }
   std::vector<Series> all;
   {
-    Progress progress;
+    terminal::Progress progress;
     asio::io_context context(1);
     const OnStep on_step = [&](std::size_t done, std::size_t of) { progress.step(done, of); };
     const Plan plan;

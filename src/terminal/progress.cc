@@ -1,10 +1,10 @@
-#include "calibrate/progress.h"
+#include "terminal/progress.h"
 
 #include <cstdio>
 
 #include <unistd.h>
 
-namespace sluice::calibrate {
+namespace sluice::terminal {
 namespace {
 
 constexpr std::size_t kBarWidth = 30;
@@ -50,4 +50,4 @@ void Progress::step(std::size_t done, std::size_t of) {
   std::fflush(stderr);
 }
 
-}  // namespace sluice::calibrate
+}  // namespace sluice::terminal

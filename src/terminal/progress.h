@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-namespace sluice::calibrate {
+namespace sluice::terminal {
 
 // "[=======>            ]  36%  3,744 of 10,400, 0:21 left". Time left is guessed from the pace so far; blank
 // before anything is done. Pure.
@@ -27,4 +27,4 @@ class Progress {
   std::chrono::steady_clock::time_point began_, drawn_at_{};
 };
 
-}  // namespace sluice::calibrate
+}  // namespace sluice::terminal

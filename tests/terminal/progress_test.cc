@@ -1,8 +1,8 @@
-#include "calibrate/progress.h"
+#include "terminal/progress.h"
 
 #include <gtest/gtest.h>
 
-namespace sluice::calibrate {
+namespace sluice::terminal {
 namespace {
 
 using std::chrono::seconds;
@@ -16,4 +16,4 @@ TEST(ProgressLine, ShowsHowMuchIsDoneAndHowLongItWillTake) {
 }
 
 }  // namespace
-}  // namespace sluice::calibrate
+}  // namespace sluice::terminal
