@@ -5,10 +5,14 @@
 #include <map>
 #include <numeric>
 
+#include "report/charts.h"
+
 namespace sluice::sim {
 namespace {
 
 using report::Chart;
+using report::chart_of;
+using report::Charts;
 using report::Report;
 using report::Scale;
 using report::Section;
@@ -17,41 +21,6 @@ double mean(const std::vector<double>& values) {
   return values.empty()
              ? 0
              : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-// A point goes to the series of its name in the chart of its title; both in the order in which they come.
-class Charts {
- public:
-  explicit Charts(Chart like) : like_(std::move(like)) {}
-
-  void add(const std::string& title, const std::string& series, double x, double y) {
-    Chart& chart = at(charts_, &Chart::title, title, like_);
-    report::Series& one = at(chart.series, &report::Series::name, series, {});
-    one.x.push_back(x);
-    one.y.push_back(y);
-  }
-  std::vector<Chart> all() const { return charts_; }
-
- private:
-  template <class T>
-  static T& at(std::vector<T>& list, std::string T::*name, const std::string& wanted, T otherwise) {
-    const auto found = std::find_if(list.begin(), list.end(), [&](const T& t) { return t.*name == wanted; });
-    if (found != list.end()) return *found;
-    otherwise.*name = wanted;
-    return list.emplace_back(std::move(otherwise));
-  }
-
-  Chart like_;
-  std::vector<Chart> charts_;
-};
-
-Chart chart_of(std::string x_name, std::string y_name, Scale x_scale, Scale y_scale) {
-  Chart chart;
-  chart.x_name = std::move(x_name);
-  chart.y_name = std::move(y_name);
-  chart.x_scale = x_scale;
-  chart.y_scale = y_scale;
-  return chart;
 }
 
 // Simulated where it was, else by formula.

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/assert.h"
+#include "base/csv.h"
 
 namespace sluice::sim {
 namespace {
@@ -12,14 +13,6 @@ namespace {
 bool numeric(const std::string& cell) {
   return cell.empty() || cell == "inf" || cell == "-" ||
          std::string("+-.0123456789").find(cell[0]) != std::string::npos;
-}
-
-std::string quoted(const std::string& cell) {
-  if (cell.find_first_of(",\"\n") == std::string::npos) return cell;
-  std::string out = "\"";
-  for (const char c : cell)
-    out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + '"';
 }
 
 }  // namespace
@@ -55,7 +48,7 @@ std::string Table::csv() const {
   std::string out;
   for (const auto& row : rows_) {
     for (std::size_t c = 0; c < row.size(); ++c)
-      out += (c > 0 ? "," : "") + quoted(row[c]);
+      out += (c > 0 ? "," : "") + csv_cell(row[c]);
     out += '\n';
   }
   return out;
