@@ -1,0 +1,42 @@
+#include "bench/records.h"
+
+#include <fmt/format.h>
+
+#include "base/csv.h"
+
+namespace sluice::bench {
+
+std::string_view phase_name(Phase phase) noexcept {
+  switch (phase) {
+    case Phase::WarmUp:
+      return "warm-up";
+    case Phase::Measured:
+      return "measured";
+    case Phase::Tail:
+      return "tail";
+  }
+  return "";
+}
+
+std::string query_header() {
+  return "session,class,host,replica,query,intended,late,waiting,response,rows,error,phase\n";
+}
+
+std::string session_header() {
+  return "session,class,host,replica,arrives,late,waiting,lifetime,ended,queries,errors,error\n";
+}
+
+std::string line_of(const QueryRecord& r, const std::string& class_name) {
+  return fmt::format("{},{},{},{},{},{:.6f},{:.6f},{},{:.6f},{},{},{}\n", r.session, csv_cell(class_name),
+                     csv_cell(r.host), csv_cell(r.replica), csv_cell(r.query), r.intended, r.late,
+                     r.waiting ? fmt::format("{:.6f}", *r.waiting) : "", r.response, r.rows,
+                     csv_cell(r.error), phase_name(r.phase));
+}
+
+std::string line_of(const SessionRecord& r, const std::string& class_name) {
+  return fmt::format("{},{},{},{},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{},{},{}\n", r.session,
+                     csv_cell(class_name), csv_cell(r.host), csv_cell(r.replica), r.arrives, r.late,
+                     r.waiting, r.lifetime, r.ended, r.queries, r.errors, csv_cell(r.error));
+}
+
+}  // namespace sluice::bench

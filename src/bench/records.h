@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sluice::bench {
+
+// When in a run a query was meant to begin.
+enum class Phase { WarmUp, Measured, Tail };
+std::string_view phase_name(Phase) noexcept;  // "warm-up", "measured", "tail"
+
+// Times in seconds; moments count from the run's beginning. Errors are SQLSTATEs, or where there is none
+// "connect" (no connection), "lost" (it ended), "timeout", "cut" (the run ended first) or "failed"; ""
+// without one.
+struct QueryRecord {
+  std::size_t session = 0;
+  std::size_t class_index = 0;
+  std::string host, replica;  // replica "" when not known
+  std::string query;
+  double intended = 0;            // when it should have begun
+  double late = 0;                // how much later it was sent
+  std::optional<double> waiting;  // in the router's queue, where it is known
+  double response = 0;            // from `intended` to the end of the answer
+  std::size_t rows = 0;
+  std::string error;
+  Phase phase = Phase::Measured;
+};
+
+struct SessionRecord {
+  std::size_t session = 0;
+  std::size_t class_index = 0;
+  std::string host, replica;  // the last one, when there was more than one
+  double arrives = 0;         // planned
+  double late = 0;            // how much later it began to connect
+  double waiting = 0;         // from `arrives` until it could ask, or was refused
+  double lifetime = 0;        // planned
+  double ended = 0;
+  std::size_t queries = 0, errors = 0;
+  std::string error;  // why it could not begin or go on
+};
+
+// Lines of CSV, RFC 4180, with \n behind each.
+std::string query_header();
+std::string session_header();
+std::string line_of(const QueryRecord&, const std::string& class_name);
+std::string line_of(const SessionRecord&, const std::string& class_name);
+
+}  // namespace sluice::bench

@@ -1,0 +1,300 @@
+#include "bench/run.h"
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+#include <exception>
+#include <list>
+#include <utility>
+#include <vector>
+
+#include <asio/co_spawn.hpp>
+#include <asio/experimental/as_tuple.hpp>
+#include <asio/io_context.hpp>
+#include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+#include <sys/resource.h>
+
+#include "bench/arrival_plan.h"
+#include "bench/cpu_reader.h"
+#include "bench/run_folder.h"
+#include "bench/terminal_session.h"
+#include "net/resolve.h"
+#include "net/socket_address.h"
+#include "net/task_group.h"
+#include "sim/job_stream.h"
+#include "sim/table.h"
+
+namespace sluice::bench {
+namespace {
+
+constexpr auto kAwait = asio::experimental::as_tuple(asio::use_awaitable);
+
+// A session takes two descriptors: libpq's socket and its copy.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+Arrivals arrivals_of(const RunOptions& options) {
+  const RunKey& key = options.key;
+  Arrivals arrivals;
+  arrivals.terminals = key.terminals;
+  arrivals.duration = key.duration;
+  arrivals.lifetime_min = key.lifetime_min;
+  arrivals.lifetime_max = key.lifetime_max;
+  arrivals.premium_share = key.premium_share;
+  arrivals.hosts = std::max<std::size_t>(options.hosts.size(), 1);
+  arrivals.seed = sim::derived_seed(key.seed, key.repetition);
+  return arrivals;
+}
+
+// Processor time of the replicas between two readings.
+class CpuWindow {
+ public:
+  // Reads once, so that what cannot be read is known before anything is measured.
+  explicit CpuWindow(const std::vector<ReplicaSpec>& replicas) {
+    for (const ReplicaSpec& replica : replicas)
+      if (!std::holds_alternative<std::monostate>(replica.cpu)) measured_.push_back(replica);
+    cores_ = read_cores(measured_);
+    begin();
+    end();
+  }
+
+  void begin() { read(first_, began_); }
+  void end() { read(last_, ended_); }
+  double seconds() const { return Seconds(ended_ - began_).count(); }
+
+  std::vector<ReplicaUse> use() const {
+    std::vector<ReplicaUse> out;
+    if (seconds() <= 0) return out;
+    for (std::size_t i = 0; i < measured_.size(); ++i) {
+      const double used = std::max(0.0, last_[i] - first_[i]);
+      out.push_back(
+          {measured_[i].name, measured_[i].address, used, cores_[i], used / (seconds() * cores_[i])});
+    }
+    return out;
+  }
+
+ private:
+  void read(std::vector<double>& values, Clock::time_point& when) {
+    values = read_cpu(measured_);
+    when = Clock::now();
+  }
+
+  std::vector<ReplicaSpec> measured_;
+  std::vector<double> cores_, first_, last_;
+  Clock::time_point began_, ended_;
+};
+
+class Run {
+ public:
+  Run(const RunOptions& options, const OnProgress& on_progress)
+      : options_(options),
+        on_progress_(on_progress),
+        plan_(plan_arrivals(arrivals_of(options))),
+        cpu_(options.replicas),
+        folder_(options.output, options.key),
+        signals_(context_, SIGINT, SIGTERM),
+        tasks_(context_.get_executor()) {
+    recorder_.query = [this](const QueryRecord& record) {
+      summarizer_.add(record);
+      if (first_error_.empty()) first_error_ = record.error;
+      folder_.add(record, options_.class_names[record.class_index]);
+    };
+    recorder_.session = [this](const SessionRecord& record) {
+      summarizer_.add(record);
+      if (first_error_.empty()) first_error_ = record.error;
+      folder_.add(record, options_.class_names[record.class_index]);
+    };
+  }
+
+  RunResult go() {
+    raise_descriptor_limit();
+    RunResult result;
+    result.info.began = utc_now();
+    std::exception_ptr fault;
+    signals_.async_wait([this](asio::error_code ec, int) {
+      interrupted_ = interrupted_ || !ec;
+      ticks_.cancel();
+    });
+    asio::co_spawn(context_, drive(), [&](std::exception_ptr e) {
+      fault = std::move(e);
+      asio::error_code ec;
+      signals_.cancel(ec);
+    });
+    context_.run();
+    if (fault) std::rethrow_exception(fault);
+    if (interrupted_) {
+      result.outcome = Outcome::Interrupted;
+      return result;
+    }
+    describe(result.info);
+    if (result.info.summary.all.queries == 0) throw Failure(nothing_measured(result.info.summary));
+    folder_.finish(result.info);
+    return result;
+  }
+
+ private:
+  asio::awaitable<void> drive();
+  asio::awaitable<void> measure();
+  asio::awaitable<void> first_contact();
+  asio::awaitable<bool> wait_until(double moment);
+  asio::awaitable<bool> arrive_until(double moment);
+  asio::awaitable<void> drain();
+  void describe(RunInfo& info) const;
+  std::string nothing_measured(const Summary& summary) const;
+
+  RunOptions options_;
+  const OnProgress& on_progress_;
+  const std::vector<TerminalPlan> plan_;
+  CpuWindow cpu_;
+  RunFolder folder_;
+  Summarizer summarizer_;
+  bool interrupted_ = false;
+  std::string first_error_;
+  std::size_t arrived_ = 0;
+  RunClock clock_;
+  Recorder recorder_;
+
+  asio::io_context context_{1};
+  asio::signal_set signals_;
+  asio::steady_timer ticks_{context_};
+  std::list<TerminalSession> sessions_;
+  net::TaskGroup tasks_;
+};
+
+// One look-up for all sessions, as thousands of them would need as many threads of the resolver; and one
+// connection, so that a wrong address or password is told as such.
+asio::awaitable<void> Run::first_contact() {
+  pgclient::ConnectParams& server = options_.server;
+  const auto timeout = to_ms(options_.connect_timeout);
+  if (!net::is_unix_address(server.host) && server.hostaddr.empty()) {
+    std::string host = server.host;
+    const auto found = co_await net::resolve(std::move(host), server.port, timeout);
+    if (!found || found->empty()) throw Failure("cannot look up " + server.host);
+    server.hostaddr = found->front().address().to_string();
+  }
+  pgclient::ConnectParams params = server;
+  if (!options_.class_users[0].empty()) params.user = options_.class_users[0];
+  const auto client = co_await pgclient::Client::connect(std::move(params), timeout);
+  if (!client)
+    throw Failure("cannot connect to " + server.host + ":" + std::to_string(server.port) + ": " +
+                  client.error().message);
+}
+
+// False when the run was interrupted before.
+asio::awaitable<bool> Run::wait_until(double moment) {
+  while (!interrupted_ && clock_.now() < moment) {
+    ticks_.expires_at(std::min(clock_.at(moment), Clock::now() + to_clock(0.25)));
+    co_await ticks_.async_wait(kAwait);
+    if (on_progress_) on_progress_(std::clamp(clock_.now(), 0.0, options_.key.duration));
+  }
+  co_return !interrupted_;
+}
+
+// Sessions that arrive before the moment, each in its time.
+asio::awaitable<bool> Run::arrive_until(double moment) {
+  while (arrived_ < plan_.size() && plan_[arrived_].arrives < moment) {
+    const bool goes_on = co_await wait_until(plan_[arrived_].arrives);
+    if (!goes_on) co_return false;
+    TerminalSession& session = sessions_.emplace_back(options_, clock_, recorder_, arrived_, plan_[arrived_]);
+    tasks_.spawn("terminal", session.run());
+    ++arrived_;
+  }
+  co_return co_await wait_until(moment);
+}
+
+asio::awaitable<void> Run::drain() {
+  const double end = options_.key.duration + options_.drain;
+  while (tasks_.size() > 0 && !interrupted_ && clock_.now() < end) {
+    ticks_.expires_at(std::min(clock_.at(end), Clock::now() + to_clock(0.05)));
+    co_await ticks_.async_wait(kAwait);
+  }
+}
+
+asio::awaitable<void> Run::measure() {
+  co_await first_contact();
+  clock_.began = Clock::now();
+  bool goes_on = co_await arrive_until(options_.key.warm_up);
+  if (!goes_on) co_return;
+  cpu_.begin();
+  goes_on = co_await arrive_until(options_.key.duration);
+  if (!goes_on) co_return;
+  cpu_.end();
+  co_await drain();
+}
+
+// Whatever happens, no session outlives this.
+asio::awaitable<void> Run::drive() {
+  std::exception_ptr fault;
+  try {
+    co_await measure();
+  } catch (...) {
+    fault = std::current_exception();
+  }
+  co_await tasks_.stop();
+  if (fault) std::rethrow_exception(fault);
+}
+
+std::string Run::nothing_measured(const Summary& summary) const {
+  std::string text = "no query ended well in the measured time; " +
+                     std::to_string(summary.sessions_failed[0] + summary.sessions_failed[1]) + " of " +
+                     std::to_string(options_.key.terminals) + " sessions and " +
+                     std::to_string(summary.all.errors) + " queries failed";
+  if (!first_error_.empty()) text += ", the first with " + first_error_;
+  return text;
+}
+
+void Run::describe(RunInfo& info) const {
+  info.key = options_.key;
+  info.class_names = options_.class_names;
+  info.server =
+      options_.server.host + ":" + std::to_string(options_.server.port) + "/" + options_.server.database;
+  info.measured_seconds = cpu_.seconds();
+  info.summary = summarizer_.summary();
+  info.replicas = cpu_.use();
+}
+
+}  // namespace
+
+RunResult run(const RunOptions& options, const OnProgress& on_progress) {
+  return Run(options, on_progress).go();
+}
+
+std::string summary_text(const RunInfo& info) {
+  sim::Table table(
+      {"class", "sessions", "failed", "queries", "errors", "mean s", "median s", "p95 s", "p99 s"});
+  const auto row = [&](const std::string& name, std::size_t sessions, std::size_t failed,
+                       const ResponseSummary& s) {
+    table.add({name, std::to_string(sessions), std::to_string(failed), std::to_string(s.queries),
+               std::to_string(s.errors), sim::digits(s.mean), sim::digits(s.median), sim::digits(s.p95),
+               sim::digits(s.p99)});
+  };
+  const Summary& s = info.summary;
+  for (std::size_t c = 0; c < kClassCount; ++c)
+    row(info.class_names[c], s.sessions[c], s.sessions_failed[c], s.classes[c]);
+  row("all", s.sessions[0] + s.sessions[1], s.sessions_failed[0] + s.sessions_failed[1], s.all);
+  std::string text = table.text();
+  if (info.has_utilization())
+    text +=
+        "u " + sim::digits(info.utilization(), 3) + ", CV(u) " + sim::digits(info.utilization_cv(), 3) + "\n";
+  if (s.late.sessions + s.late.queries > 0)
+    text += "late by more than 10 ms: " + std::to_string(s.late.sessions) + " sessions, " +
+            std::to_string(s.late.queries) + " queries, at most " + sim::digits(s.late.worst, 3) + " s\n";
+  return text;
+}
+
+}  // namespace sluice::bench

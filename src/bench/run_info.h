@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "bench/problem.h"
+#include "bench/query_stream.h"
+#include "bench/summary.h"
+
+namespace sluice::bench {
+
+enum class PoolMode { Session, Transaction };  // of the router, as the person who runs this says
+enum class AskReplica { PerSession, PerQuery };
+
+// What decides how a run goes, and what tells it from others: all but what came out.
+struct RunKey {
+  std::string strategy = "default";
+  std::size_t budget = 0;  // replicas, as a label; 0: not said
+  PoolMode mode = PoolMode::Session;
+  AskReplica ask_replica = AskReplica::PerSession;
+  std::string workload, scale = "1";
+  std::size_t terminals = 300;
+  double duration = 60, warm_up = 10;
+  double lifetime_min = 10, lifetime_max = 30;
+  std::string think = "0";
+  double premium_share = 0.5;
+  std::uint64_t seed = 1;  // of the whole; a run's own follows from it and the repetition
+  std::size_t repetition = 1;
+
+  friend bool operator==(const RunKey&, const RunKey&) = default;
+};
+
+// "<strategy>-<budget>-<terminals>-<share>-<repetition>".
+std::string folder_name(const RunKey&);
+
+struct ReplicaUse {
+  std::string name, address;
+  double cpu_seconds = 0, cores = 0, utilization = 0;  // over the measured time
+};
+
+struct RunInfo {
+  RunKey key;
+  std::array<std::string, kClassCount> class_names = {"premium", "freemium"};
+  std::string server;  // host:port/database, without user and password
+  std::string began;   // ISO 8601, UTC
+  double measured_seconds = 0;
+  Summary summary;
+  std::vector<ReplicaUse> replicas;  // those whose processor time was read
+
+  bool has_utilization() const noexcept { return !replicas.empty(); }
+  double utilization() const;     // u: mean of the replicas'
+  double utilization_cv() const;  // CV(u) of the replicas, as a whole population
+};
+
+// run.json.
+std::string to_json(const RunInfo&);
+// `file` is for the problem's message.
+std::variant<RunInfo, Problem> parse_run_info(std::string_view text, const std::string& file);
+
+}  // namespace sluice::bench

@@ -1,0 +1,46 @@
+#include "bench/records.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+namespace sluice::bench {
+namespace {
+
+TEST(Records, AreLinesOfCsvBelowTheirHeaders) {
+  QueryRecord query;
+  query.session = 3;
+  query.host = "a,b";
+  query.replica = "r0";
+  query.query = "query_01";
+  query.intended = 12.5;
+  query.late = 0.001;
+  query.waiting = 0.25;
+  query.response = 0.75;
+  query.rows = 10;
+  EXPECT_EQ(line_of(query, "premium"),
+            "3,premium,\"a,b\",r0,query_01,12.500000,0.001000,0.250000,0.750000,10,,measured\n");
+  query.waiting.reset();
+  query.error = "57014";
+  query.phase = Phase::WarmUp;
+  EXPECT_EQ(line_of(query, "say \"p\""),
+            "3,\"say \"\"p\"\"\",\"a,b\",r0,query_01,12.500000,0.001000,,0.750000,10,57014,warm-up\n");
+  SessionRecord session;
+  session.session = 3;
+  session.arrives = 1;
+  session.lifetime = 20;
+  session.ended = 22;
+  session.queries = 5;
+  session.error = "53300";
+  EXPECT_EQ(line_of(session, "freemium"),
+            "3,freemium,,,1.000000,0.000000,0.000000,20.000000,22.000000,5,0,53300\n");
+}
+
+TEST(Records, HaveAsManyCellsAsTheirHeaders) {
+  const auto commas = [](const std::string& line) { return std::count(line.begin(), line.end(), ','); };
+  EXPECT_EQ(commas(line_of(QueryRecord{}, "p")), commas(query_header()));
+  EXPECT_EQ(commas(line_of(SessionRecord{}, "p")), commas(session_header()));
+}
+
+}  // namespace
+}  // namespace sluice::bench
