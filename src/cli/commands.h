@@ -30,5 +30,6 @@ void add_import(CLI::App& app, Action& action);
 void add_top(CLI::App& app, Action& action);
 void add_profile(CLI::App& app, Action& action);
 void add_calibrate(CLI::App& app, Action& action);
+void add_bench(CLI::App& app, Action& action);
 
 }  // namespace sluice::cli

@@ -45,6 +45,7 @@ int run(int argc, char** argv) {
   add_top(app, action);
   add_profile(app, action);
   add_calibrate(app, action);
+  add_bench(app, action);
 
   if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1])) return unknown_command(app, argv[1]);
   try {

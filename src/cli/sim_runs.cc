@@ -138,9 +138,6 @@ void run_all(std::size_t count, const std::function<void(std::size_t)>& run, con
   runs.rethrow();
 }
 
-namespace {
-
-// This program's arguments, as the kernel has them.
 std::string typed_command() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string out = "sluice", argument;
@@ -149,6 +146,8 @@ std::string typed_command() {
     out += ' ' + argument;
   return out;
 }
+
+namespace {
 
 void write_file(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);

@@ -39,6 +39,9 @@ auto rows_of(const Plan& plan, const RunOptions& how) {
   return experiment.rows();
 }
 
+// This program's name and arguments, as the kernel has them.
+std::string typed_command();
+
 // Writes the file of --report, if there is one, with what `make` gives; throws as write_csv(). `command`: the
 // line that was typed.
 void write_report(const RunOptions&, const std::function<report::Report(const std::string& command)>& make);

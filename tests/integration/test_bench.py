@@ -1,0 +1,219 @@
+"""sluice bench: data, a measured run through a router, what it writes, and the page made of it."""
+
+import csv
+import json
+import re
+import signal
+import subprocess
+
+import pytest
+
+from harness.net import wait_until
+from harness.router import BINARY
+from test_reports import BROWSER, shown
+
+DEFAULTS = {
+    "--workload": "pgbench-like",
+    "--scale": "0.01",
+    "--terminals": "30",
+    "--duration": "3",
+    "--warm-up": "1",
+    "--lifetime": "0.5,1",
+    "--think": "0.02",
+    "--premium-share": "0.4",
+    "--strategy": "plb",
+    "--budget": "5",
+    "--seed": "7",
+}
+
+
+def bench(*words, code=0):
+    done = subprocess.run([BINARY, "bench", *map(str, words)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def measure(front, output, code=0, flags=(), **changes):
+    """One run with the usual options; changes as keywords, with _ for -; None leaves an option out."""
+    options = DEFAULTS | {"--" + name.replace("_", "-"): value for name, value in changes.items()}
+    words = [word for name, value in options.items() if value is not None for word in (name, value)]
+    return bench("run", "--dsn", front.dsn("alice", "app_read"), "--output", output, *words, *flags, code=code)
+
+
+def rows(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def data(cluster):
+    """The small tables, on every replica."""
+    dsn = cluster.primary.dsn("postgres", "app")
+    bench("init", "--workload", "pgbench-like", "--scale", "0.01", dsn)
+    cluster.wait_for_replay()
+    return dsn
+
+
+@pytest.fixture
+def quiet_router(make_router, base_config):
+    """A router of the test's own: nobody else's sessions are in it. Premium may be asked for by alice."""
+    first, *others = base_config["classes"]
+    return make_router(classes=[{**first, "may_request": ["alice"]}, *others], rules=None)
+
+
+@pytest.mark.short
+def test_a_run_writes_every_session_and_query(quiet_router, cluster, data, tmp_path):
+    replicas = [
+        word
+        for one in cluster.standbys
+        for word in ("--replica", f"{one.name}={one.host}:{one.port},pid:{one.pid()}")
+    ]
+    measure(quiet_router, tmp_path, flags=replicas)
+    folder = tmp_path / "runs" / "plb-5-30-0.4-1"
+    run, queries, sessions = (
+        json.loads((folder / "run.json").read_text()),
+        rows(folder / "queries.csv"),
+        rows(folder / "sessions.csv"),
+    )
+
+    assert len(sessions) == 30 and not any(s["error"] for s in sessions)
+    assert sum(s["class"] == "premium" for s in sessions) == 12
+    assert {s["replica"] for s in sessions} <= {one.name for one in cluster.standbys}
+    assert sum(int(s["queries"]) for s in sessions) == len(queries) > 100
+    of_session = {s["session"]: s for s in sessions}
+    for q in queries:
+        assert q["class"] == of_session[q["session"]]["class"]
+        assert q["replica"] == of_session[q["session"]]["replica"]
+        assert not q["error"] and float(q["response"]) > 0 and q["waiting"] == ""
+    measured = [q for q in queries if q["phase"] == "measured"]
+    assert all(1 <= float(q["intended"]) < 3 for q in measured)
+    assert {q["phase"] for q in queries} == {"warm-up", "measured"}
+
+    assert sum(c["queries"] for c in run["classes"]) == run["all"]["queries"] == len(measured)
+    for c in run["classes"]:
+        times = sorted(float(q["response"]) for q in measured if q["class"] == c["name"])
+        assert times[0] <= c["median"] <= c["p95"] <= times[-1] + 1e-6
+    assert [r["name"] for r in run["replicas"]] == [one.name for one in cluster.standbys]
+    assert all(r["cpu_seconds"] >= 0 for r in run["replicas"]) and 0 < run["utilization"] < 1
+    assert "password" not in (folder / "run.json").read_text()
+
+
+def test_the_class_that_is_asked_for_is_the_class_that_is_served(quiet_router, data, tmp_path):
+    measure(quiet_router, tmp_path, premium_share="1")
+    assert quiet_router.metric("sluice_sessions_opened_total", **{"class": "premium"}) >= 30
+
+
+def test_a_run_is_not_repeated_unless_asked_for(quiet_router, data, tmp_path):
+    measure(quiet_router, tmp_path)
+    place = tmp_path / "runs" / "plb-5-30-0.4-1" / "run.json"
+    first = place.read_text()
+    assert "is there already" in measure(quiet_router, tmp_path).stdout
+    assert place.read_text() == first
+    assert "other options" in measure(quiet_router, tmp_path, think="0.5", code=1).stderr
+    measure(quiet_router, tmp_path, flags=["--again"])
+    assert place.read_text() != first
+
+
+def test_the_same_seed_brings_the_same_sessions(quiet_router, data, tmp_path):
+    def plan(output, seed):
+        measure(quiet_router, tmp_path / output, seed=seed)
+        return [
+            (s["class"], s["arrives"], s["lifetime"])
+            for s in sorted(rows(tmp_path / output / "runs/plb-5-30-0.4-1/sessions.csv"), key=lambda s: int(s["session"]))
+        ]  # fmt: skip
+
+    assert plan("a", 7) == plan("b", 7) != plan("c", 8)
+
+
+def test_a_pooled_query_tells_its_replica_and_its_wait(make_router, base_config, cluster, data, tmp_path):
+    router = make_router(pool_mode="transaction", max_active=1)
+    replicas = [w for one in cluster.standbys for w in ("--replica", f"{one.name}={one.host}:{one.port}")]
+    measure(router, tmp_path, think="0", flags=["--per-transaction", "--transaction-mode", *replicas])
+    folder = tmp_path / "runs" / "plb-5-30-0.4-1"
+    queries = rows(folder / "queries.csv")
+    assert {q["replica"] for q in queries} == {one.name for one in cluster.standbys}
+    by_session = {}
+    for q in queries:
+        by_session.setdefault(q["session"], set()).add(q["replica"])
+    assert any(len(replicas) > 1 for replicas in by_session.values()), "a session is served by more than one"
+    assert all(-0.01 < float(q["waiting"]) <= float(q["response"]) + 0.01 for q in queries)
+    assert json.loads((folder / "run.json").read_text())["run"]["mode"] == "transaction"
+
+
+def test_own_files_are_run_and_errors_are_recorded(quiet_router, tmp_path):
+    files = tmp_path / "mine"
+    files.mkdir()
+    (files / "good.sql").write_text("\\set n random(1, 3)\nselect generate_series(1, :n::int)\n")
+    (files / "bad.sql").write_text("\\set n random(0, 0)\nselect 1 / :n::int\n")
+    measure(quiet_router, tmp_path / "out", workload=None, files=files)
+    queries = rows(tmp_path / "out/runs/plb-5-30-0.4-1/queries.csv")
+    assert {(q["query"], q["error"]) for q in queries} == {("good", ""), ("bad", "22012")}
+    assert {q["rows"] for q in queries if q["query"] == "good"} == {"1", "2", "3"}
+    measure(quiet_router, tmp_path / "out", workload=None, files=files, strategy="pooled", flags=["--per-transaction"])
+    queries = rows(tmp_path / "out/runs/pooled-5-30-0.4-1/queries.csv")
+    assert {(q["query"], q["error"], q["replica"] == "") for q in queries} == {
+        ("good", "", False),
+        ("bad", "22012", True),
+    }
+    (files / "worse.sql").write_text("select\n  :unknown\n")
+    done = measure(quiet_router, tmp_path / "out2", workload=None, files=files, code=1)
+    assert "worse.sql:2: unknown parameter :unknown" in done.stderr
+
+
+def test_a_refused_login_is_told_before_anything_runs(quiet_router, tmp_path):
+    done = bench("run", "--dsn", quiet_router.dsn("alice", "app_read", password="wrong"), "-o", tmp_path, code=1)
+    assert "cannot connect" in done.stderr and "wrong" not in done.stderr
+    assert not list((tmp_path / "runs").iterdir())
+
+
+def test_an_interrupted_run_leaves_nothing(quiet_router, data, tmp_path):
+    words = [w for pair in (DEFAULTS | {"--duration": "60"}).items() for w in pair]
+    process = subprocess.Popen(
+        [BINARY, "bench", "run", "--dsn", quiet_router.dsn("alice", "app_read"), "--output", tmp_path, *words],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        partial = tmp_path / "runs" / ".plb-5-30-0.4-1" / "queries.csv"
+        wait_until(partial.exists, 20, "the run to begin")
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 1 and "interrupted" in errors
+    assert not list((tmp_path / "runs").iterdir())
+
+
+@pytest.mark.parametrize("workload, scale", [("pareto", "0.01"), ("pgbench-like", "0.02")])
+def test_a_workload_makes_data_that_passes_its_check(cluster, workload, scale):
+    dsn = cluster.primary.dsn("postgres", "app")
+    bench("init", "--workload", workload, "--scale", scale, dsn)
+    assert "WRONG" not in bench("check", "--workload", workload, "--scale", scale, dsn).stdout
+    if workload == "pgbench-like":
+        assert "WRONG" in bench("check", "--workload", workload, "--scale", "0.03", dsn, code=1).stdout
+        bench("init", "--workload", workload, "--scale", "0.01", dsn)  # what the other tests expect
+
+
+def test_a_report_compares_strategies_and_a_browser_draws_it(quiet_router, data, tmp_path):
+    for strategy in ("round_robin", "plb"):
+        for terminals in ("10", "20"):
+            measure(
+                quiet_router, tmp_path, strategy=strategy, terminals=terminals, duration="1.5", warm_up="0.5", repeat="2"
+            )
+    done = bench("report", tmp_path)
+    assert "Against round_robin:" in done.stdout
+    comparisons, runs = rows(tmp_path / "comparisons.csv"), rows(tmp_path / "runs.csv")
+    assert len(runs) == 2 * 2 * 2 * 2 and {r["class"] for r in runs} == {"premium", "freemium"}
+    assert len(comparisons) == 2 * 2 * 2, "two loads, two classes, median and p95"
+    for c in comparisons:
+        assert float(c["difference_low"]) <= float(c["difference"]) <= float(c["difference_high"])
+        assert 0 <= float(c["p_welch"]) <= 1 and c["paired_change"]
+    page = tmp_path / "report.html"
+    charts = page.read_text().count('<script type="application/json">')
+    assert charts >= 5
+    if BROWSER is None:
+        pytest.skip("there is no Chromium here")
+    document = shown(page, tmp_path)
+    assert document.count("<canvas") == charts
+    assert len(re.findall(r"<table>", document)) == 2
