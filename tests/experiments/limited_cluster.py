@@ -1,0 +1,57 @@
+"""A primary with streaming standbys, each standby with a share of a processor of its own."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(REPOSITORY / "tests/integration"), str(Path(__file__).resolve().parent)]
+
+from harness.postgres import Cluster  # noqa: E402
+from harness.tls import Authority  # noqa: E402
+from quotas import Quota, controller  # noqa: E402
+
+
+class LimitedCluster:
+    """A context manager in a temporary directory, `directory`. The primary, and the standbys before limit(), are not limited."""
+
+    def __init__(self, name, standbys, processors, weight=1):
+        self.name, self.processors, self.weight = name, processors, weight
+        self.made_by = controller()  # before anything is started
+        self.temporary = tempfile.TemporaryDirectory(prefix=f"sluice-{name}-")
+        self.directory = Path(self.temporary.name)
+        self.directory.chmod(0o755)
+        servers = self.directory / "pg"
+        servers.mkdir()
+        self.cluster = Cluster(servers, standbys, Authority(self.directory))
+        self.quotas = []
+
+    @property
+    def primary(self):
+        return self.cluster.primary
+
+    @property
+    def standbys(self):
+        return self.cluster.standbys
+
+    def limit(self):
+        """Once the standbys have replayed what is to be there."""
+        self.cluster.wait_for_replay(timeout=300)
+        for server in self.standbys:
+            quota = Quota(f"sluice_{self.name}_{server.name}", self.processors, self.weight, self.made_by)
+            self.quotas.append(quota)
+            quota.add(server.tree())
+
+    def __enter__(self):
+        try:
+            self.cluster.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.cluster.stop()
+        for quota in self.quotas:
+            quota.remove()
+        self.temporary.cleanup()

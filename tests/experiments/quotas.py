@@ -1,0 +1,112 @@
+"""Control groups with a share of the processors, of cgroup v1 or v2, whichever can be written here."""
+
+import os
+from pathlib import Path
+
+PERIOD_US = 10_000  # a throttled query waits for parts of this: the shorter, the more a quota is like a slower processor
+MOUNT = Path("/sys/fs/cgroup")
+
+
+class NoQuotas(Exception):
+    """Why there can be none on this machine."""
+
+
+class Version1:
+    def __init__(self, mount):
+        self.cpu = next((p for p in (mount / "cpu", mount / "cpu,cpuacct") if (p / "cpu.cfs_period_us").exists()), None)
+        self.accounts = next(
+            (p for p in (mount / "cpuacct", mount / "cpu,cpuacct", mount / "cpu") if (p / "cpuacct.usage").exists()), None
+        )
+
+    def why_not(self):
+        if not self.cpu or not self.accounts:
+            return "no cpu and cpuacct controllers of cgroup v1 are mounted"
+        return None if os.access(self.cpu, os.W_OK) and os.access(self.accounts, os.W_OK) else f"{self.cpu} cannot be written"
+
+    def folders(self, name):
+        return list({self.cpu / name, self.accounts / name})
+
+    def accounting(self, name):
+        return self.accounts / name
+
+    def limit(self, name, processors, weight):
+        folder = self.cpu / name
+        (folder / "cpu.cfs_period_us").write_text(str(PERIOD_US))
+        (folder / "cpu.cfs_quota_us").write_text(str(int(processors * PERIOD_US)) if processors else "-1")
+        (folder / "cpu.shares").write_text(str(1024 * weight))
+
+
+class Version2:
+    def __init__(self, mount):
+        self.mount = mount
+
+    def why_not(self):
+        controllers = self.mount / "cgroup.controllers"
+        if not controllers.exists():
+            return "cgroup v2 is not mounted there"
+        if "cpu" not in controllers.read_text().split():
+            return "cgroup v2 has no cpu controller there"
+        try:
+            (self.mount / "cgroup.subtree_control").write_text("+cpu")
+        except OSError as error:
+            return f"cgroup v2 cannot be written: {error.strerror}"
+        return None
+
+    def folders(self, name):
+        return [self.mount / name]
+
+    def accounting(self, name):
+        return self.mount / name
+
+    def limit(self, name, processors, weight):
+        folder = self.mount / name
+        (folder / "cpu.max").write_text(f"{int(processors * PERIOD_US) if processors else 'max'} {PERIOD_US}")
+        (folder / "cpu.weight").write_text(str(100 * weight))
+
+
+def controller(mount=MOUNT):
+    """What makes groups here; NoQuotas says why there is nothing."""
+    reasons = []
+    for found in (Version1(mount), Version2(mount), Version2(mount / "unified")):
+        reason = found.why_not()
+        if not reason:
+            return found
+        reasons.append(reason)
+    raise NoQuotas(f"needs control groups for quotas of processor time, under {mount}: " + "; ".join(dict.fromkeys(reasons)))
+
+
+class Quota:
+    """A control group for processes and whatever they fork. `processors` is its share, None without a limit; `weight` what it gets beside
+    others when the machine is short, 1 as everybody. A context manager; `accounting` is the folder that counts its processor time."""
+
+    def __init__(self, name, processors=None, weight=1, made_by=None):
+        self.made_by = made_by or controller()
+        self.name, self.processors = name, processors
+        self.accounting = self.made_by.accounting(name)
+        for folder in self.made_by.folders(name):
+            folder.mkdir(exist_ok=True)
+        self.made_by.limit(name, processors, weight)
+
+    def add(self, pids):
+        for pid in pids:
+            for folder in self.made_by.folders(self.name):
+                try:
+                    (folder / "cgroup.procs").write_text(str(pid))
+                except ProcessLookupError:
+                    pass  # it has ended
+
+    def remove(self):
+        """What still runs in it goes back to the root group."""
+        for folder in self.made_by.folders(self.name):
+            for pid in (folder / "cgroup.procs").read_text().split():
+                try:
+                    (folder.parent / "cgroup.procs").write_text(pid)
+                except OSError:
+                    pass  # it has ended
+            folder.rmdir()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
