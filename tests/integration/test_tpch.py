@@ -2,10 +2,13 @@
 
 import random
 import re
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
+
+from harness.router import BINARY
 
 FOLDER = Path(__file__).resolve().parents[2] / "src/bench/workloads/tpch"
 QUERIES = sorted(FOLDER.glob("query_*.sql"))
@@ -212,6 +215,14 @@ def test_the_check_notices(filled, harm, noticed):
     finally:
         filled.rollback()
         filled.autocommit = True
+
+
+def test_the_program_has_it(cluster, database):
+    dsn = f"host={cluster.primary.socket_dir} port={cluster.primary.port} dbname=tpch user=postgres"
+    for words in (["init", "--scale", "0.001"], ["check", "--scale", "0.001"]):
+        done = subprocess.run([BINARY, "bench", *words, "--workload", "tpch", dsn], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    make(database, SCALE)
 
 
 def test_there_are_all_twenty_two():
