@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <new>
-#include <utility>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,26 +9,6 @@
 #include "base/assert.h"
 
 namespace sluice::net {
-
-PooledBuffer::PooledBuffer(PooledBuffer&& other) noexcept
-    : pool_(std::exchange(other.pool_, nullptr)), data_(std::exchange(other.data_, nullptr)) {}
-
-PooledBuffer& PooledBuffer::operator=(PooledBuffer&& other) noexcept {
-  if (this == &other) return *this;
-  reset();
-  pool_ = std::exchange(other.pool_, nullptr);
-  data_ = std::exchange(other.data_, nullptr);
-  return *this;
-}
-
-std::span<std::byte> PooledBuffer::span() const noexcept {
-  if (data_ == nullptr) return {};
-  return {data_, pool_->buffer_bytes()};
-}
-
-void PooledBuffer::reset() noexcept {
-  if (data_ != nullptr) pool_->give_back(std::exchange(data_, nullptr));
-}
 
 BufferPool::BufferPool(std::size_t buffer_bytes, std::size_t free_max) : free_max_(free_max) {
   SLUICE_ASSERT(buffer_bytes > 0);

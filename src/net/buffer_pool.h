@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace sluice::net {
@@ -12,13 +13,20 @@ class BufferPool;
 class PooledBuffer {
  public:
   PooledBuffer() = default;
-  PooledBuffer(PooledBuffer&& other) noexcept;
-  PooledBuffer& operator=(PooledBuffer&& other) noexcept;
+  PooledBuffer(PooledBuffer&& other) noexcept
+      : pool_(std::exchange(other.pool_, nullptr)), data_(std::exchange(other.data_, nullptr)) {}
+  PooledBuffer& operator=(PooledBuffer&& other) noexcept {
+    if (this == &other) return *this;
+    reset();
+    pool_ = std::exchange(other.pool_, nullptr);
+    data_ = std::exchange(other.data_, nullptr);
+    return *this;
+  }
   ~PooledBuffer() { reset(); }
 
   explicit operator bool() const noexcept { return data_ != nullptr; }
-  std::span<std::byte> span() const noexcept;
-  void reset() noexcept;
+  inline std::span<std::byte> span() const noexcept;
+  inline void reset() noexcept;
 
  private:
   friend class BufferPool;
@@ -61,5 +69,14 @@ class BufferPool {
   std::size_t unused_ = 0;  // the fewest free buffers since the last trim()
   std::vector<std::byte*> free_;
 };
+
+std::span<std::byte> PooledBuffer::span() const noexcept {
+  if (data_ == nullptr) return {};
+  return {data_, pool_->buffer_bytes()};
+}
+
+void PooledBuffer::reset() noexcept {
+  if (data_ != nullptr) pool_->give_back(std::exchange(data_, nullptr));
+}
 
 }  // namespace sluice::net

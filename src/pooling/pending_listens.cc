@@ -32,7 +32,7 @@ void PendingListens::rollback_to(std::string_view name) {
   savepoints_.erase(std::next(found), savepoints_.end());
 }
 
-void PendingListens::rollback() noexcept {
+void PendingListens::clear() noexcept {
   changes_.clear();
   savepoints_.clear();
 }

@@ -35,11 +35,14 @@ class PendingListens {
   void release(std::string_view name);
   // One that is not known is older than all changes.
   void rollback_to(std::string_view name);
-  void rollback() noexcept;
+  void rollback() noexcept {
+    if (!changes_.empty() || !savepoints_.empty()) clear();
+  }
   // The changes, in order, are appended to `committed`.
   void commit(std::vector<ListenChange>& committed);
 
  private:
+  void clear() noexcept;
   struct Savepoint {
     std::string name;
     std::size_t changes;  // before it

@@ -263,6 +263,14 @@ Target target_named(std::string_view directive) noexcept {
   return Target::Unsaid;
 }
 
+// By its rarest byte, since most texts have none.
+bool mentions_us(std::string_view sql) noexcept {
+  constexpr std::string_view kName = "sluice";
+  for (std::size_t at = sql.find(':'); at != std::string_view::npos; at = sql.find(':', at + 1))
+    if (sql.substr(0, at).ends_with(kName)) return true;
+  return false;
+}
+
 }  // namespace
 
 SqlFacts classify(std::string_view sql, Backslash backslash) {
@@ -289,10 +297,14 @@ SqlFacts classify(std::string_view sql, Backslash backslash) {
 Target target_of(std::string_view sql) noexcept {
   const std::size_t word = sql.find_first_not_of(" \t\r\n");
   if (word == std::string_view::npos) return Target::Unsaid;
-  const char c = static_cast<char>(sql[word] | 0x20);
-  const bool comment = sql.find("sluice:") != std::string_view::npos;
-  if (!comment && c != 'b' && c != 's' && c != '/' && c != '-') return Target::Unsaid;
-  return classify(sql).target;
+  const auto letter = [&](std::size_t i) {
+    return word + i < sql.size() ? static_cast<char>(sql[word + i] | 0x20) : '\0';
+  };
+  const char first = letter(0);
+  // BEGIN, START and SET, and what a comment hides.
+  const bool may_say = first == 'b' || (first == 's' && (letter(1) == 't' || letter(2) == 't')) ||
+                       sql[word] == '/' || sql[word] == '-';
+  return may_say || mentions_us(sql) ? classify(sql).target : Target::Unsaid;
 }
 
 }  // namespace sluice::pooling

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
+#include "base/byte_set.h"
 #include "pooling/sql_classifier.h"
 
 namespace sluice::pooling {
@@ -26,24 +28,7 @@ bool only_blanks(std::string_view text) noexcept {
   return true;
 }
 
-// Bytes that may begin or belong to something of interest. A bit each, so that a cold table is one cache
-// line.
-class ByteSet {
- public:
-  constexpr explicit ByteSet(std::string_view bytes) {
-    for (const char byte : bytes)
-      words_[static_cast<unsigned char>(byte) / 64] |= bit(byte);
-  }
-  constexpr bool has(char byte) const noexcept {
-    return (words_[static_cast<unsigned char>(byte) / 64] & bit(byte)) != 0;
-  }
-
- private:
-  static constexpr std::uint64_t bit(char byte) noexcept {
-    return std::uint64_t{1} << (static_cast<unsigned char>(byte) % 64);
-  }
-  std::array<std::uint64_t, 4> words_{};
-};
+// Bytes that may begin or belong to something of interest.
 constexpr ByteSet kWatched(";_/-&");
 constexpr ByteSet kWatchedInto(";_/-&oO");
 
@@ -70,8 +55,8 @@ bool suspicious(std::string_view sql, std::size_t i) noexcept {
   const char before = i > 0 ? lower(sql[i - 1]) : '\0';
   const char after = i + 1 < sql.size() ? lower(sql[i + 1]) : '\0';
   switch (sql[i]) {
-    case ';':
-      return !only_blanks(sql.substr(i + 1));
+    case ';':  // another statement: the last one's own is left out
+      return true;
     case '_':  // pg_advisory_lock, pg_try_advisory_lock, pg_temp, set_config
       return (before == 'g' && (after == 'a' || after == 't')) || (before == 't' && after == 'c');
     case '/':
@@ -86,6 +71,38 @@ bool suspicious(std::string_view sql, std::size_t i) noexcept {
       return before == 't' && i > 2 && lower(sql[i - 2]) == 'n' && lower(sql[i - 3]) == 'i' &&
              !(after >= 'a' && after <= 'z') && !(after >= '0' && after <= '9') && after != '_';
   }
+}
+
+bool any_suspicious(std::string_view sql, std::size_t begin, std::size_t end,
+                    const ByteSet& watched) noexcept {
+  for (std::size_t i = begin; i < end; ++i)
+    if (watched.has(sql[i]) && suspicious(sql, i)) return true;
+  return false;
+}
+
+// Sixteen bytes at a time, by the compiler's own vectors: a statement is looked at whenever it is sent.
+using Block = std::uint8_t __attribute__((vector_size(16)));
+
+Block block_at(const char* bytes) noexcept {
+  Block block;
+  std::memcpy(&block, bytes, sizeof block);
+  return block;
+}
+
+// Whether one of these bytes, seen with the one before it, may make a pair that suspicious() is to judge.
+// More than that may, but none is missed.
+bool worth_a_look(const char* bytes, bool into) noexcept {
+  const Block here = block_at(bytes), before = block_at(bytes - 1);
+  const Block lower_before = before | 0x20;
+  const auto after_t = lower_before == 't';
+  auto found = (here == ';') | ((here == '_') & ((lower_before == 'g') | after_t)) |
+               ((here == '*') & (before == '/')) | ((here == '-') & (before == '-')) |
+               ((here == '&') & (lower_before == 'u'));
+  if (into) found |= ((here | 0x20) == 'o') & after_t;
+  std::array<std::uint64_t, 2> halves;
+  static_assert(sizeof halves == sizeof found);
+  std::memcpy(halves.data(), &found, sizeof found);
+  return (halves[0] | halves[1]) != 0;
 }
 
 }  // namespace
@@ -112,9 +129,15 @@ bool surely_ordinary(std::string_view sql) noexcept {
            (sql.find_first_not_of(" \t\r\n") == sql.find(';') && only_blanks(sql.substr(sql.find(';') + 1)));
   }
   const ByteSet& watched = into ? kWatchedInto : kWatched;
-  for (std::size_t i = word.size(); i < sql.size(); ++i)
-    if (watched.has(sql[i]) && suspicious(sql, i)) return false;
-  return true;
+  while (!sql.empty() && blank(sql.back()))
+    sql.remove_suffix(1);
+  if (!sql.empty() && sql.back() == ';') sql.remove_suffix(1);
+  if (sql.size() < word.size()) return true;
+  std::size_t at = word.size();
+  for (; sql.size() - at >= sizeof(Block); at += sizeof(Block))
+    if (worth_a_look(sql.data() + at, into) && any_suspicious(sql, at - 1, at + sizeof(Block), watched))
+      return false;
+  return !any_suspicious(sql, at - 1, sql.size(), watched);
 }
 
 }  // namespace sluice::pooling

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/byte_set.h"
 #include "pooling/session_translator.h"
 #include "pooling/sql_classifier.h"
 
@@ -13,7 +14,8 @@ namespace {
 using protocol::HeaderWalker;
 
 bool type_valid(char type) noexcept {
-  return std::string_view("PBDECHSQFdcf").find(type) != std::string_view::npos;
+  constexpr ByteSet kTypes("PBDECHSQFdcf");
+  return kTypes.has(type);
 }
 
 std::size_t zero_count(ByteView bytes, std::size_t wanted) noexcept {

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "base/byte_set.h"
 #include "pooling/router_names.h"
 #include "pooling/session_translator.h"
 #include "protocol/backend_messages.h"
@@ -15,11 +16,13 @@ using protocol::HeaderWalker;
 
 // Messages that are looked at as a whole.
 bool watched(char type) noexcept {
-  return std::string_view("123nsICEZSGtA").find(type) != std::string_view::npos;
+  constexpr ByteSet kTypes("123nsICEZSGtA");
+  return kTypes.has(type);
 }
 
 bool completes(char type) noexcept {
-  return std::string_view("123nTCIsV").find(type) != std::string_view::npos;
+  constexpr ByteSet kTypes("123nTCIsV");
+  return kTypes.has(type);
 }
 
 ByteView body_of(ByteView message) noexcept {

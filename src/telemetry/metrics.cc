@@ -68,30 +68,6 @@ std::span<const MetricInfo> metric_table() noexcept {
   return kTable;
 }
 
-std::size_t Extents::of(Dimension dimension, std::size_t fixed_count) const noexcept {
-  switch (dimension) {
-    case Dimension::Fixed:
-      return fixed_count;
-    case Dimension::Class:
-      return classes;
-    case Dimension::Pool:
-      return std::size_t{classes} + 2;
-    case Dimension::Server:
-      return servers;
-    case Dimension::Database:
-      return databases;
-    case Dimension::Host:
-      return hosts;
-    case Dimension::Route:
-      return routes;
-    case Dimension::Budget:
-      return budgets;
-    case Dimension::Version:
-      return 1;
-  }
-  return 0;
-}
-
 Layout::Layout(const Extents& extents) : extents_(extents) {
   for (const MetricInfo& metric : kTable) {
     std::size_t series = 1;

@@ -72,12 +72,36 @@ std::span<const MetricInfo> metric_table() noexcept;
 struct Extents {
   std::uint32_t classes = 0, servers = 0, databases = 0, hosts = 0, routes = 0, budgets = 0;
 
-  std::size_t of(Dimension dimension, std::size_t fixed_count) const noexcept;
+  constexpr std::size_t of(Dimension dimension, std::size_t fixed_count) const noexcept;
   bool holds(const Extents& other) const noexcept {
     return classes >= other.classes && servers >= other.servers && databases >= other.databases &&
            hosts >= other.hosts && routes >= other.routes && budgets >= other.budgets;
   }
 };
+
+constexpr std::size_t Extents::of(Dimension dimension, std::size_t fixed_count) const noexcept {
+  switch (dimension) {
+    case Dimension::Fixed:
+      return fixed_count;
+    case Dimension::Class:
+      return classes;
+    case Dimension::Pool:
+      return std::size_t{classes} + 2;
+    case Dimension::Server:
+      return servers;
+    case Dimension::Database:
+      return databases;
+    case Dimension::Host:
+      return hosts;
+    case Dimension::Route:
+      return routes;
+    case Dimension::Budget:
+      return budgets;
+    case Dimension::Version:
+      return 1;
+  }
+  return 0;
+}
 
 // Where each metric's cells lie in a flat array. A counter or gauge takes one cell per combination of labels,
 // the last label running fastest; a histogram kHistogramCells: its buckets, then the sum in nanoseconds.

@@ -185,6 +185,21 @@ TEST(SqlClassifier, IsQuickAboutOrdinaryTexts) {
     EXPECT_FALSE(surely_ordinary(sql)) << sql;
 }
 
+TEST(SqlClassifier, QuickAnswerLooksEverywhere) {
+  for (std::size_t before = 0; before < 40; ++before)
+    for (std::size_t behind = 0; behind < 20; ++behind)
+      for (const std::string what :
+           {"; set x = 1", ";;", "pg_advisory_lock(1)", "PG_TRY_advisory_lock(1)", "set_config('a'",
+            "pg_temp.t", "/*sluice: target=primary*/", "-- s", "u&\"x\"", " into t", " INTO t"}) {
+        const std::string sql = "select " + std::string(before, 'x') + what + std::string(behind, ' ') + "y";
+        EXPECT_FALSE(surely_ordinary(sql)) << sql;
+        const std::string plain =
+            "select " + std::string(before, 'x') + "_a/ *- -&to in to" + std::string(behind, ' ');
+        EXPECT_TRUE(surely_ordinary(plain) && surely_ordinary(plain + ";") && surely_ordinary(plain + "; "))
+            << plain;
+      }
+}
+
 TEST(SqlClassifier, QuickAnswerNeverContradictsTheLexer) {
   // Every text of the other tests' kind, cut and joined: what is surely ordinary has nothing for the lexer
   // either.
