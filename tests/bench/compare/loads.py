@@ -5,19 +5,40 @@ import contextlib
 import subprocess
 import time
 
-from contenders import DATABASE, USER, password_environment
+from contenders import DATABASE, SERVERS, USER, password_environment
 from harness.messages import Q
 from harness.postgres import BINDIR
 from harness.wire import WireClient
 
 GIB = 1 << 30
+SLEEP_SECONDS = 0.02
 
 
 def pgbench(
-    bench, contender, clients, protocol, options=(), sslmode="disable", seconds=None, script=None, warm_up=0
+    bench, contender, clients, protocol, options=(), sslmode="disable", seconds=None, script=None
 ):
-    """pgbench -S, or a script: transactions per second, response-time quantiles (of what ended after `warm_up`
-    seconds), and the proxy's CPU time per transaction."""
+    """pgbench -S, or a script: transactions per second, response-time quantiles, and the proxy's CPU time per
+    transaction."""
+    seconds = seconds or bench.seconds
+    length = ["-T", seconds]
+    before = contender.cpu_seconds()
+    ended = run_pgbench(bench, contender, clients, protocol, [*length, *options], sslmode, script)
+    used = contender.cpu_seconds() - before
+    times = sorted(micros for _, micros in ended)
+    return {
+        "tps": len(ended) / seconds,
+        **quantiles(times),
+        "cpu_us": used / len(ended) * 1e6,
+        "rss_mib": contender.rss_bytes() / (1 << 20),
+    }
+
+
+def quantiles(times):
+    return {"p50_us": times[len(times) // 2], "p99_us": times[len(times) * 99 // 100]}
+
+
+def run_pgbench(bench, contender, clients, protocol, options, sslmode="disable", script=None):
+    """When each transaction ended (seconds since the epoch) and after how many microseconds."""
     prefix = bench.directory / "transactions"
     command = [
         BINDIR / "pgbench",
@@ -29,35 +50,22 @@ def pgbench(
         clients,
         "-j",
         min(clients, 2),
-        "-T",
-        seconds or bench.seconds,
         "-l",
         f"--log-prefix={prefix}",
         *options,
         f"host={contender.host} port={contender.port} user={USER} dbname={DATABASE} sslmode={sslmode}",
     ]
-    before = contender.cpu_seconds()
     subprocess.run(
         [str(word) for word in command], check=True, capture_output=True, env=password_environment()
     )
-    used = contender.cpu_seconds() - before
-    ended = []  # when, and after how many microseconds
+    ended = []
     for log in bench.directory.glob("transactions.*"):
         with open(log, encoding="ascii") as lines:
             for line in lines:
                 _, _, micros, _, at_seconds, at_micros = line.split()[:6]
                 ended.append((int(at_seconds) + int(at_micros) / 1e6, int(micros)))
         log.unlink()
-    count = len(ended)
-    begin = min(at for at, _ in ended) + warm_up
-    times = sorted(micros for at, micros in ended if at >= begin)
-    return {
-        "tps": count / (seconds or bench.seconds),
-        "p50_us": times[len(times) // 2],
-        "p99_us": times[len(times) * 99 // 100],
-        "cpu_us": used / count * 1e6,
-        "rss_mib": contender.rss_bytes() / (1 << 20),
-    }
+    return ended
 
 
 class Unsupported(Exception):
@@ -66,13 +74,24 @@ class Unsupported(Exception):
 
 def saturated(bench, contender, clients):
     """More clients than there are servers for, each asking again at once: whether the first to come is the first
-    served, in the quantiles of the response time, which is nearly all waiting. Without the first second, in which
-    all come at once."""
+    served, in the quantiles of the response time, which is nearly all waiting. A transaction is 20 ms of sleep on
+    the server, so that it is the servers that are short, not processors: the waits differ by their order alone.
+    Without the first round, in which all come at once, and the last, in which the queue runs dry."""
     if contender.pool_mode != "transaction":
         raise Unsupported
     contender.restart(bench)
-    numbers = pgbench(bench, contender, clients, "simple", warm_up=1)
-    return {**numbers, "p99_to_p50": numbers["p99_us"] / numbers["p50_us"]}
+    script = bench.directory / "sleep.sql"
+    script.write_text(f"select pg_sleep({SLEEP_SECONDS});\n", encoding="ascii")
+    rounds = max(4, bench.seconds * SERVERS / SLEEP_SECONDS // clients)
+    ended = sorted(run_pgbench(bench, contender, clients, "simple", ["-t", int(rounds)], script=script))
+    steady = ended[clients:-clients]
+    times = quantiles(sorted(micros for _, micros in steady))
+    return {
+        "tps": len(steady) / (steady[-1][0] - steady[0][0]),
+        **times,
+        "p99_to_p50": times["p99_us"] / times["p50_us"],
+        "rss_mib": contender.rss_bytes() / (1 << 20),
+    }
 
 
 def tls_both_ways(bench, contender, clients, options=()):

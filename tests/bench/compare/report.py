@@ -18,7 +18,6 @@ COLUMNS = {
         ("p50_us", "p50 us", "{:,.0f}", False),
         ("p99_us", "p99 us", "{:,.0f}", False),
         ("p99_to_p50", "p99/p50", "{:.2f}", False),
-        ("cpu_us", "CPU us/transaction", "{:.1f}", True),
         ("rss_mib", "RSS MiB", "{:.1f}", False),
     ],
     "idle": [
