@@ -108,6 +108,7 @@ struct ClassRow {
   std::int64_t saturation = 0;
   std::string return_ratio;  // exact decimal, as configured
   std::int64_t floor = 0, target = 0, max_sessions = 0;
+  std::string weight;         // exact decimal: configured, or found by weight_target
   std::int64_t replicas = 0;  // live replicas in its pool now
   std::int64_t borrowed = 0;  // of these, held by borrowing
   std::int64_t sessions = 0, waiting = 0;
@@ -224,7 +225,7 @@ struct HostRow {
   std::optional<Micros> rtt_deviation;           //
   std::int64_t rtt_samples = 0;                  // sockets read so far
   std::optional<std::chrono::milliseconds> age;  // since it was measured
-  std::int64_t calls = 0, errors = 0;            // that name a route, since the start
+  std::int64_t calls = 0, errors = 0;            // queries of its sessions, since the start
   Quantiles response;                            // of these
 };
 

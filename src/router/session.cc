@@ -377,6 +377,7 @@ void Session::begin_accounting(telemetry::DatabaseLabel database) {
   opened_ = !transactions_;
   telemetry::ThreadMetrics& metrics = worker_.metrics();
   meter_.begin(tag_.priority, pool_label(), server_label(), database);
+  meter_.set_host(telemetry::HostLabel(snapshot_->host_number(tag_.host)));
   if (snapshot_->options().trace_comments)
     meter_.trace(worker_.calls(), {snapshot_->host_number(tag_.host), tag_.priority.value()},
                  snapshot_->options().trace_idle_timeout);

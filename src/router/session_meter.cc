@@ -25,6 +25,7 @@ void SessionMeter::on_error(const protocol::ErrorClass& error) noexcept {
   if (trace_) trace_->calls.on_error();
   metrics_.count(telemetry::metric::errors_total,
                  telemetry::sqlstate_class(std::string_view(error.sqlstate.data(), error.sqlstate.size())));
+  metrics_.count(telemetry::metric::host_errors_total, host_);
 }
 
 }  // namespace sluice::router

@@ -30,6 +30,9 @@ class SessionMeter {
     database_ = database;
   }
 
+  // The compute host that the session comes from.
+  void set_host(telemetry::HostLabel host) noexcept { host_ = host; }
+
   // Looks at comments from here on.
   void trace(CallCollector& collector, trace::Origin origin, std::chrono::nanoseconds memory) {
     trace_.emplace(collector, origin, memory);
@@ -55,6 +58,7 @@ class SessionMeter {
   // As protocol::SessionTracker's observer.
   void on_sample(std::chrono::nanoseconds service, protocol::SampleKind) noexcept {
     metrics_.record(telemetry::metric::response_seconds, service, priority_, pool_);
+    metrics_.record(telemetry::metric::host_response_seconds, service, host_);
     metrics_.count(telemetry::metric::queries_total, database_);
     metrics_.add(telemetry::metric::query_seconds_total, service, database_);
     ++totals_.queries;
@@ -82,6 +86,7 @@ class SessionMeter {
   telemetry::PoolLabel pool_ = telemetry::PoolLabel::mixed();
   telemetry::ServerLabel server_ = telemetry::ServerLabel::primary();
   telemetry::DatabaseLabel database_;
+  telemetry::HostLabel host_;
   std::uint64_t from_client_ = 0;  // not handed on yet
   std::uint64_t from_server_ = 0;
   Totals totals_;

@@ -89,6 +89,7 @@ std::vector<admin::ClassRow> class_rows(Router& router, const telemetry::Reading
     row.return_ratio = c.params.return_ratio.to_string();
     row.floor = c.params.floor;
     row.target = c.params.target;
+    row.weight = c.params.weight.to_string();
     row.replicas = c.live_replicas;
     row.borrowed = std::count_if(pools.replicas.begin(), pools.replicas.end(), [&](const auto& r) {
       return r.borrowed && !r.pool.is_mixed() && r.pool.owner() == c.id;

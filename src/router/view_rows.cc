@@ -109,22 +109,15 @@ std::vector<admin::ConnectionRow> idle_rows(const Snapshot& snapshot,
   return rows;
 }
 
-// Calls of all routes together, the unnamed ones among them.
 void fill_calls(admin::HostRow& row, const telemetry::Reading& reading) {
   namespace metric = telemetry::metric;
   const auto& names = reading.names();
   const auto found = std::find(names.hosts.begin(), names.hosts.end(), row.name);
   if (found == names.hosts.end()) return;
   const telemetry::HostLabel host(static_cast<std::uint32_t>(found - names.hosts.begin()));
-  telemetry::HistogramReading response;
-  const auto add = [&](telemetry::RouteLabel route) {
-    row.calls += reading.value(metric::route_calls_total, host, route);
-    row.errors += reading.value(metric::route_errors_total, host, route);
-    response += reading.histogram(metric::route_response_seconds, host, route);
-  };
-  add(telemetry::RouteLabel::other());
-  for (std::uint32_t i = 0; i < names.routes.size(); ++i)
-    add(telemetry::RouteLabel(i));
+  const telemetry::HistogramReading response = reading.histogram(metric::host_response_seconds, host);
+  row.calls = static_cast<std::int64_t>(response.count());
+  row.errors = static_cast<std::int64_t>(reading.value(metric::host_errors_total, host));
   row.response = quantiles_of(response);
 }
 

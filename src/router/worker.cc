@@ -11,6 +11,8 @@
 #include <asio/steady_timer.hpp>
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
+#include <fmt/format.h>
+#include <pthread.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
@@ -135,6 +137,7 @@ void Worker::start(std::unique_ptr<admin::RouterView> view) {
 
 // A ring belongs to the thread that opened it.
 void Worker::run() {
+  pthread_setname_np(pthread_self(), fmt::format("worker {}", index_).c_str());
   const config::IoEngine engine = snapshot_->options().io_engine;
   if (engine != config::IoEngine::Epoll) {
     std::error_code why;

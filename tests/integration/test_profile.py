@@ -47,6 +47,23 @@ def measured(path):
     return "rtt" in profile and profile["rtt"][0][0] is not None
 
 
+@pytest.mark.short
+def test_all_queries_of_a_host_are_counted_with_a_route_or_without(publisher):
+    with publisher.session() as client:
+        for _ in range(6):
+            client.run(Q("select pg_sleep(0.01)"))
+        client.run(Q("select 1 /*route='%2Ffeed'*/"))
+        client.run(Q("select 1/0"))
+        here, elsewhere = (
+            row for row in publisher.console("show hosts") if row["name"] in ("here", "elsewhere")
+        )
+    assert (int(here["calls"]), int(here["errors"])) == (8, 1)
+    assert 9_000 < int(here["median_us"]) < 1_000_000
+    assert (int(elsewhere["calls"]), int(elsewhere["errors"])) == (0, 0)
+    assert publisher.metric("sluice_host_response_seconds_count", host="here") == 8
+    assert publisher.metric("sluice_host_errors_total", host="here") == 1
+
+
 # A client that thinks 50 ms between two queries acknowledges after up to 40 ms: what the kernel smooths is made of that.
 @pytest.mark.short
 def test_round_trips_of_hosts_and_servers_are_measured_without_delayed_acknowledgements(publisher, path):

@@ -150,3 +150,5 @@ def test_a_weight_finds_itself_while_the_router_runs(make_router):
     for thread in threads:
         thread.join()
     assert "weight changed" in router.log_text()
+    premium, freemium = router.console("show classes")
+    assert 1 < float(premium["weight"]) <= 3 and float(freemium["weight"]) == 1
