@@ -37,6 +37,8 @@ AGEING = 3  # seconds after which a query is next, whatever its class
 TRANSACTION = {
     "round_robin": {"policy": "round_robin"},
     "class_queue": {"policy": "least_loaded", "max_active": SLOTS, "queue_ageing": AGEING},
+    # Within a class, the query goes first that is expected to take least, by what its like took before.
+    "class_shortest": {"policy": "least_loaded", "max_active": SLOTS, "queue_ageing": AGEING, "queue_discipline": "shortest_first"},
     # Freemium may have half of the slots, and what is free beyond it, but not wait for more: it is refused at once.
     "budgets": {
         "policy": "least_loaded", "max_active": SLOTS, "queue_ageing": AGEING,
@@ -80,10 +82,8 @@ def cells(loads, shares, edge_shares, repetitions, seed, grids=("session", "six"
             if grid == "session":
                 points = [(s, t, p) for s in SESSION for t in loads for p in shares]
                 points += [(s, loads[1], p) for s in PAPER for p in edge_shares]
-            elif grid == "six":
-                points = [(s, loads[-1], p) for s in SIX for p in shares]
             else:
-                points = [(s, t, p) for s in TRANSACTION for t in loads[1:] for p in shares]
+                points = [(s, loads[-1], p) for s in (SIX if grid == "six" else TRANSACTION) for p in shares]
             rng.shuffle(points)
             for strategy, terminals, share in points:
                 yield Cell(grid, strategy, 6 if grid == "six" else 5, terminals, share, repetition)

@@ -163,6 +163,61 @@ def use(runs, terminals):
     return table(["share", "PLB", "round robin", "3+2", "4+1"], rows)
 
 
+def span(values):
+    """From the least to the greatest change, in per cent."""
+    values = sorted(v for v in values if v == v)
+    if not values:
+        return "-"
+    return percent(values[0]) if len(values) == 1 else f"{percent(values[0])} to {percent(values[-1])}"
+
+
+def claims(runs, comparisons, mixes):
+    """The paper's figures, and ours."""
+    low, middle, _ = runs.loads
+
+    def change(name, key, strategy, other, share):
+        """Of the strategy's value against another one's, at the middle load."""
+        value = runs.value(5, strategy, middle, share, name=name, key=key)
+        return value / runs.value(5, other, middle, share, name=name, key=key) - 1
+
+    def changes(name, strategy, other, shares):
+        return span(change(name, "median", strategy, other, share) for share in shares)
+
+    def significant(name, value):
+        count, quicker, slower, _ = summary(comparisons, 5, "plb", mixes, name, value)
+        return f"of {count}: quicker {quicker}; slower {slower}"
+
+    def overall(strategy, other, shares):
+        return span(runs.overall(5, strategy, middle, share) / runs.overall(5, other, middle, share) - 1 for share in shares)
+
+    def used(strategy, shares):
+        return ", ".join(f"{runs.value(5, strategy, middle, s, name='freemium', key='utilization'):.2f} / "
+                         f"{runs.value(5, strategy, middle, s, name='freemium', key='utilization_cv'):.2f}" for s in shares)
+
+    light = [runs.value(5, s, low, share, name=n, key="median") / runs.value(5, "round_robin", low, share, name=n, key="median") - 1
+             for s in ("plb", "dedicated_3_2") for share in (0.3, 0.5, 0.7) for n in ("premium", "freemium")]
+    return table(["figure", "the paper", "here"], [
+        ["Premium median against round robin, significant", "26 of 39 quicker, 8-18% (median 11.5%), at most 28.4%", significant("premium", "median")],
+        ["Premium p95, significant", "14 of 39 quicker, about 10%, at most 14%; none slower", significant("premium", "p95")],
+        ["Freemium median, significant", "28 of 39 slower, about 11%", significant("freemium", "median")],
+        ["Freemium p95, significant", "14 of 39 slower, about 7%, at most 15%", significant("freemium", "p95")],
+        ["u / CV(u) of PLB, shares 0.3, 0.5, 0.7", "0.80-0.84 / below 0.12", used("plb", (0.3, 0.5, 0.7))],
+        ["u / CV(u) of PLB, share 0.1", "0.69 / 0.36", used("plb", (0.1,))],
+        ["u / CV(u) of 4+1, share 0.1", "0.35 / 0.80", used("dedicated_4_1", (0.1,))],
+        ["u / CV(u) of PLB, share 0.9", "0.75 / 0.14", used("plb", (0.9,))],
+        ["u / CV(u) of 3+2, share 0.9", "0.67 / 0.59", used("dedicated_3_2", (0.9,))],
+        ["Premium few (0.1, 0.3): Premium median of 3+2 against PLB", "-17% to -8%", changes("premium", "dedicated_3_2", "plb", (0.1, 0.3))],
+        ["... of 4+1", "-25% to -12%", changes("premium", "dedicated_4_1", "plb", (0.1, 0.3))],
+        ["Premium many (0.7, 0.9): Premium median of PLB against 3+2", "up to -16%", changes("premium", "plb", "dedicated_3_2", (0.7, 0.9))],
+        ["Freemium many (0.1, 0.3): Freemium median of PLB against 3+2", "-17% to -14%", changes("freemium", "plb", "dedicated_3_2", (0.1, 0.3))],
+        ["... against 4+1", "-30% to -25%", changes("freemium", "plb", "dedicated_4_1", (0.1, 0.3))],
+        ["Premium many (0.7, 0.9): Freemium median of 3+2 against PLB", "-25% to -20%", changes("freemium", "dedicated_3_2", "plb", (0.7, 0.9))],
+        ["all queries, share 0.1: mean of 3+2 against PLB", "above +30%", overall("dedicated_3_2", "plb", (0.1,))],
+        ["all queries, mean of PLB against round robin, shares 0.3 to 0.7", "close", overall("plb", "round_robin", (0.3, 0.5, 0.7))],
+        ["light load: medians of PLB and 3+2 against round robin", "nearly equal", span(light)],
+    ])
+
+
 def transaction(runs, comparisons, names):
     rows = []
     for terminals, share in runs.configurations(5, "round_robin"):
@@ -184,6 +239,8 @@ def main(folder):
     runs, comparisons = Runs(folder / "session"), Comparisons(folder / "session")
     of_plb = runs.configurations(5, "plb")
     mixes = [c for c in of_plb if c[1] in (0.3, 0.5, 0.7)]
+    print(f"## The paper's figures (its T = 1000; ours {runs.loads[1]})\n")
+    print(claims(runs, comparisons, mixes))
     print("## Premium under PLB against round robin\n")
     print(against(comparisons, 5, "plb", of_plb, "premium"))
     print("## Freemium under PLB against round robin\n")
@@ -201,7 +258,7 @@ def main(folder):
     print(strategies(runs, 6, ["plb", "round_robin", "dedicated_4_2"], runs.loads, [0.3, 0.5, 0.7]))
     if (folder / "transaction/runs.csv").exists():
         print("## Transaction mode against round robin in transaction mode\n")
-        print(transaction(Runs(folder / "transaction"), Comparisons(folder / "transaction"), ["class_queue", "budgets", "plb"]))
+        print(transaction(Runs(folder / "transaction"), Comparisons(folder / "transaction"), ["class_queue", "class_shortest", "budgets", "plb"]))
 
 
 if __name__ == "__main__":
