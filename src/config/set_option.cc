@@ -33,6 +33,27 @@ Problems check(const Config& config) {
   return problems;
 }
 
+// Wherever in a file it was found.
+bool same_matter(const Problem& a, const Problem& b) {
+  return a.severity == b.severity && a.key == b.key && a.message == b.message;
+}
+bool is_among(const Problems& problems, const Problem& wanted) {
+  return std::any_of(problems.begin(), problems.end(),
+                     [&](const Problem& each) { return same_matter(each, wanted); });
+}
+
+// What is to be said of `changed`: the warnings so far without those that the change has settled, and those
+// that it has brought. `known` and `now` are what check() found before and finds after it.
+void renew_warnings(Config& changed, std::string_view key, const Problems& known, const Problems& now,
+                    const Problems& brought) {
+  std::erase_if(changed.warnings, [&](const Problem& warning) {
+    const bool of_a_file = names_secrets(key) && names_secrets(warning.key);  // these were read anew
+    return (of_a_file || is_among(known, warning)) && !is_among(now, warning) && !is_among(brought, warning);
+  });
+  for (const Problem& problem : brought)
+    if (!is_among(changed.warnings, problem)) changed.warnings.push_back(problem);
+}
+
 }  // namespace
 
 SetOutcome with_option(const Config& config, std::string_view key, std::string_view value) {
@@ -65,16 +86,16 @@ SetOutcome with_option(const Config& config, std::string_view key, std::string_v
     changed->passwords = {};
     read_secret_files(*changed, reporter);
   }
-  const Problems known = check(config);
-  for (Problem& problem : check(*changed))
-    if (std::find(known.begin(), known.end(), problem) == known.end()) problems.push_back(std::move(problem));
+  const Problems known = check(config), now = check(*changed);
+  for (const Problem& problem : now)
+    if (!is_among(known, problem)) problems.push_back(problem);
   const auto error = std::find_if(problems.begin(), problems.end(),
                                   [](const Problem& p) { return p.severity == Severity::Error; });
   if (error != problems.end())
     return refused(Refusal::BadValue, (error->key.empty() ? "" : error->key + " ") + error->message,
                    error->hint);
   SetOutcome outcome;
-  changed->warnings.insert(changed->warnings.end(), problems.begin(), problems.end());
+  renew_warnings(*changed, key, known, now, problems);
   outcome.config = changed;
   outcome.warnings = std::move(problems);
   return outcome;

@@ -1,5 +1,9 @@
 #include "config/set_option.h"
 
+#include <algorithm>
+#include <memory>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "tests/config/loading.h"
@@ -77,6 +81,41 @@ TEST_F(SetOption, ReadsTheFileThatItNames) {
   EXPECT_NE(find_user(*outcome.config, "hash"), nullptr);
   EXPECT_FALSE(outcome.warnings.empty()) << "it holds plain passwords";
   EXPECT_EQ(with_option(*usual(), "auth_file", "/nonexistent/users").refusal, Refusal::BadValue);
+}
+
+// Each SET used to leave its warnings behind, the same ones again and again.
+TEST_F(SetOption, LeavesNoWarningBehindThatHoldsNoMore) {
+  const auto config = usual();
+  const std::size_t before = config->warnings.size();
+  auto current = config;
+  for (int i = 0; i < 3; ++i) {
+    current = with_option(*current, "admin_users", "nobody_that_is_known").config;
+    ASSERT_TRUE(current);
+    EXPECT_EQ(current->warnings.size(), before + 1) << text_of(current->warnings);
+    current = with_option(*current, "query_timeout", std::to_string(i + 1)).config;
+    ASSERT_TRUE(current);
+    EXPECT_EQ(current->warnings.size(), before + 1);
+    current = with_option(*current, "auth_file", "users").config;
+    ASSERT_TRUE(current);
+    current = with_option(*current, "auth_file", config->options.auth_file).config;
+    ASSERT_TRUE(current);
+    EXPECT_EQ(current->warnings.size(), before + 1) << text_of(current->warnings);
+    current = with_option(*current, "admin_users", "default").config;
+    ASSERT_TRUE(current);
+    EXPECT_EQ(current->warnings.size(), before) << text_of(current->warnings);
+  }
+}
+
+TEST_F(SetOption, SettlesAWarningOfTheFile) {
+  const auto config = usual("health_check_interval: 1s\nhealth_check_timeout: 5s\n");
+  const auto about = [](const Config& one) {
+    return std::count_if(one.warnings.begin(), one.warnings.end(),
+                         [](const Problem& problem) { return problem.key == "health_check_timeout"; });
+  };
+  EXPECT_EQ(about(*config), 1);
+  const SetOutcome settled = with_option(*config, "health_check_timeout", "500ms");
+  ASSERT_TRUE(settled.config) << settled.message;
+  EXPECT_EQ(about(*settled.config), 0);
 }
 
 }  // namespace
