@@ -41,8 +41,10 @@ asio::awaitable<void> DashboardFeed::stop() {
 }
 
 std::shared_ptr<http::EventViewer> DashboardFeed::admit() {
-  if (events_.viewer_count() == 0) {
-    begin_again_ = true;  // what was published for viewers before may be old
+  if (has_room() && events_.viewer_count() == 0) {
+    events_.forget();  // what was published for viewers before is old
+    decisions_sent_.reset();
+    begin_again_ = true;
     timer_.cancel();
   }
   return events_.admit();
@@ -96,13 +98,22 @@ asio::awaitable<void> DashboardFeed::look(int turn) {
     overview_ = overview_of(*snapshot);
     overview_made_ = Clock::now();
     events_.publish("overview", *overview_);
-    const ViewContext context{view_.now(), view_.version()};
-    events_.publish("decisions", decisions_json(*snapshot, context));
+    publish_decisions(*snapshot);
     if (turn % kRoutesEvery == 0) co_await look_at(Part::Routes);
     if (turn % kRttEvery == 0) co_await look_at(Part::Rtt);
   }
   // Whoever stays sees by other means how it ends, or finds the process that follows.
   if (snapshot->state.shutting_down) events_.close();
+}
+
+// Most seconds of a quiet router bring none.
+void DashboardFeed::publish_decisions(const Snapshot& snapshot) {
+  const auto newest = [](const auto& rows) { return rows.empty() ? std::uint64_t{0} : rows.back().number; };
+  const Newest now{newest(snapshot.decisions), newest(snapshot.role_changes), snapshot.role_changes.size()};
+  if (now == decisions_sent_) return;
+  decisions_sent_ = now;
+  const ViewContext context{view_.now(), view_.version()};
+  events_.publish("decisions", decisions_json(snapshot, context));
 }
 
 asio::awaitable<void> DashboardFeed::look_at(Part part) {

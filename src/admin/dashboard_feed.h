@@ -2,10 +2,12 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
@@ -40,7 +42,8 @@ class DashboardFeed {
   void start();
   asio::awaitable<void> stop();
 
-  // Null when there are too many, or the router is shutting down.
+  // Whether admit() gives a viewer: not when there are too many, or the router is shutting down.
+  bool has_room() const noexcept { return events_.has_room(); }
   std::shared_ptr<http::EventViewer> admit();
   // The overview, made at most once per interval however often it is asked for; nullopt when the router is
   // silent.
@@ -51,6 +54,7 @@ class DashboardFeed {
   asio::awaitable<void> run();
   asio::awaitable<void> look(int turn);
   asio::awaitable<void> look_at(Part part);
+  void publish_decisions(const Snapshot& snapshot);
   std::string overview_of(const Snapshot& snapshot) const;
 
   asio::any_io_executor executor_;
@@ -64,6 +68,10 @@ class DashboardFeed {
   std::optional<std::string> overview_;
   std::chrono::steady_clock::time_point overview_made_{}, sampled_{};
   bool begin_again_ = false;  // a first viewer has come
+  // Numbers of the newest decision and role change that were published, and how many changes there were, as
+  // old ones go; nothing since the first viewer came.
+  using Newest = std::tuple<std::uint64_t, std::uint64_t, std::size_t>;
+  std::optional<Newest> decisions_sent_;
   asio::steady_timer timer_;
   net::TaskGroup tasks_;
 };

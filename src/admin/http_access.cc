@@ -33,4 +33,18 @@ Access judge(const http::PageRequest& request, std::string_view token) {
                                                                             : Access::Refused;
 }
 
+std::optional<CommandRefusal> refusal_of(Access access) noexcept {
+  switch (access) {
+    case Access::Granted:
+      return std::nullopt;
+    case Access::Off:
+      return CommandRefusal::Off;
+    case Access::Foreign:
+      return CommandRefusal::Foreign;
+    case Access::Refused:
+      return CommandRefusal::Token;
+  }
+  return std::nullopt;
+}
+
 }  // namespace sluice::admin

@@ -30,6 +30,7 @@ http::PageServer::Settings server_settings(const HttpAdmin::Settings& settings) 
   server.answer_timeout = settings.gather_timeout;
   server.write_timeout = settings.write_timeout;
   server.posts = http::PageServer::Settings::Posts::Handled;
+  server.own_host = settings.own_host;
   return server;
 }
 
@@ -48,7 +49,7 @@ HttpAdmin::HttpAdmin(asio::any_io_executor executor, Settings settings, RouterVi
       server_(
           executor_, server_settings(settings_),
           [this](http::PageRequest request) { return answer(std::move(request)); },
-          [](int status) { return error_response(status); }) {}
+          [this](int status, const http::PageRequest& request) { return refuse(status, request); }) {}
 
 Result<void> HttpAdmin::start(std::string& problem) {
   auto started = server_.start(problem);
@@ -92,7 +93,7 @@ asio::awaitable<HttpResponse> HttpAdmin::answer(http::PageRequest request) {
 asio::awaitable<HttpResponse> HttpAdmin::answer_page(Page page, http::PageRequest request) {
   switch (page) {
     case Page::Index:
-      if (web::wants_html(request.accept))
+      if (has_dashboard() && web::wants_html(request.accept))
         co_return dashboard_response("/dashboard", request.accept_encoding);
       co_return index_response();
     case Page::Dashboard:
@@ -137,19 +138,30 @@ asio::awaitable<HttpResponse> HttpAdmin::answer_page(Page page, http::PageReques
 // Streams are few: a page from elsewhere must not take them.
 HttpResponse HttpAdmin::answer_events(const http::PageRequest& request) {
   if (!is_of_own_page(request)) return access_response(Access::Foreign);
+  if (!feed_.has_room())
+    return error_response(503, "Too many streams of events, or the router is shutting down.");
   HttpResponse response;
   response.content_type = "text/event-stream";
-  response.events = feed_.admit();
-  if (!response.events)
-    return error_response(503, "Too many streams of events, or the router is shutting down.");
+  response.endless = true;
+  if (request.method == http::PageRequest::Method::Get) response.events = feed_.admit();
   return response;
+}
+
+HttpResponse HttpAdmin::refuse(int status, const http::PageRequest& request) {
+  const auto command = find_command(request.path);
+  if (status == 421 && command && request.method == http::PageRequest::Method::Post)
+    view_.command_refused(command_name(command->kind), CommandRefusal::Host, request.peer);
+  return refusal_response(status, request);
 }
 
 asio::awaitable<HttpResponse> HttpAdmin::carry_out(http::PageRequest request) {
   const auto command = find_command(request.path);
-  if (!command) co_return error_response(405);
+  if (!command) co_return refusal_response(405, request);
   const Access access = judge(request, token_());
-  if (access != Access::Granted) co_return access_response(access);
+  if (const auto why = refusal_of(access)) {
+    view_.command_refused(command_name(command->kind), *why, request.peer);
+    co_return access_response(access);
+  }
   std::function<void(RouterView::CommandDone)> begin = [this, &command](RouterView::CommandDone done) {
     switch (command->kind) {
       case CommandRequest::Kind::Reload:
@@ -161,7 +173,7 @@ asio::awaitable<HttpResponse> HttpAdmin::carry_out(http::PageRequest request) {
     }
   };
   auto result = co_await ask<CommandResult>(std::move(begin));
-  co_return result ? command_response(*result) : error_response(504);
+  co_return result ? command_response(*result) : refusal_response(504, request);
 }
 
 asio::awaitable<HttpResponse> HttpAdmin::answer_view(const View& view) {

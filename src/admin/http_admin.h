@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <asio/any_io_executor.hpp>
@@ -51,6 +52,8 @@ class HttpAdmin {
     std::chrono::milliseconds keep_alive_timeout{60'000};  // between two requests
     std::chrono::milliseconds gather_timeout{10'000};      // for the router's answer (504)
     std::chrono::milliseconds write_timeout{30'000};       // to take a whole response
+    // Whether a request with that Host is meant for us; others get 421. Null: all are.
+    std::function<bool(std::string_view host)> own_host = nullptr;
   };
   using MetricsText = std::function<std::string()>;
   // What a command has to bring; empty: there are no commands. Asked each time, as a reload may change it.
@@ -81,6 +84,8 @@ class HttpAdmin {
   asio::awaitable<HttpResponse> answer_view(const View& view);
   asio::awaitable<HttpResponse> carry_out(http::PageRequest request);
   HttpResponse answer_events(const http::PageRequest& request);
+  // A request that the server has no answer for.
+  HttpResponse refuse(int status, const http::PageRequest& request);
 
   asio::any_io_executor executor_;
   Settings settings_;

@@ -43,6 +43,10 @@ constexpr std::string_view kViews[] = {"REPLICAS", "CLASSES",   "BUDGETS",   "HO
                                        "ROUTES",   "POOLS",     "DECISIONS", "ROLE_CHANGES", "STATS",
                                        "LISTS",    "DATABASES", "STATE",     "VERSION"};
 constexpr std::string_view kApi = "/v1/";
+constexpr std::string_view kDashboard = "/dashboard";
+constexpr std::string_view kNoDashboard =
+    "This program was built without the dashboard. To have it, install Node.js and npm and build with "
+    "-DSLUICE_DASHBOARD=ON;\nwhat it shows is under /v1 as well.";
 
 struct CommandHelpRow {
   std::string_view path, help;
@@ -65,6 +69,9 @@ std::string_view default_sentence(int status) {
       return "Only GET and HEAD are answered here; POST where / names a command.";
     case 413:
       return "Requests have no body here.";
+    case 421:
+      return "This port is not known by the name that it was asked for by (Host). Ask for its address in "
+             "numbers, or add the name to admin_names.";
     case 431:
       return "The request's headers are too long.";
     case 503:
@@ -104,6 +111,18 @@ std::optional<CommandRequest> find_command(std::string_view path) {
   return std::nullopt;
 }
 
+std::string_view command_name(CommandRequest::Kind kind) noexcept {
+  switch (kind) {
+    case CommandRequest::Kind::Reload:
+      return "reload";
+    case CommandRequest::Kind::Drain:
+      return "drain";
+    case CommandRequest::Kind::Undrain:
+      return "undrain";
+  }
+  return "";
+}
+
 HttpResponse error_response(int status, std::string_view sentence) {
   HttpResponse response;
   response.status = status;
@@ -112,9 +131,21 @@ HttpResponse error_response(int status, std::string_view sentence) {
   return response;
 }
 
+HttpResponse refusal_response(int status, const http::PageRequest& request) {
+  if (request.method != http::PageRequest::Method::Post) return error_response(status);
+  CommandResult refused;
+  refused.sqlstate = "08000";  // anything but success: `status` is what counts
+  refused.message = default_sentence(status);
+  HttpResponse response = command_response(refused);
+  response.status = status;
+  if (status == 405) response.allow = "GET, HEAD";
+  return response;
+}
+
 HttpResponse index_response() {
   HttpResponse response;
   response.body = "Sluice, HTTP admin\n\n";
+  if (!has_dashboard()) response.body += std::string(kNoDashboard) + "\n\n";
   const auto line = [&](std::string_view path, std::string_view help) {
     std::string padded(path);
     padded.resize(std::max<std::size_t>(padded.size(), 16), ' ');
@@ -138,10 +169,13 @@ HttpResponse ready_response(const StateRow& state) {
   return response;
 }
 
+bool has_dashboard() noexcept {
+  return web::find_asset(kDashboard) != nullptr;
+}
+
 HttpResponse dashboard_response(std::string_view path, std::string_view accept_encoding) {
   if (const web::Asset* asset = web::find_asset(path)) return web::asset_page(*asset, accept_encoding);
-  return error_response(
-      404, "This program was built without the dashboard (SLUICE_DASHBOARD=OFF); see / for the rest.");
+  return error_response(404, kNoDashboard);
 }
 
 HttpResponse json_response(std::string document) {
@@ -214,15 +248,22 @@ and `no` is `true` and `false`; counts per class are an object, changes of pools
 Requests have no body (413), a head of at most 8 KiB (431); other methods get 405, other paths 404, each with a sentence
 in the body. When all connections are taken a further one gets 503; when the router does not answer in time, 504.
 
+## Names
+
+A web page from elsewhere whose name is made to resolve to this address (DNS rebinding) is of this port's own origin to its browser, and could read all of it.
+So the port answers for its own names alone, by the `Host` of the request: any address in numbers, `localhost`, what `admin_addr` says, and
+the names in `admin_names`. Others get 421. Without `admin_names` every name is taken where `admin_addr` is not loopback, so that scrapes by name go on: name them,
+and it is checked there too. Behind a proxy that passes the browser's `Host` on, the name that browsers use belongs there. `curl -H 'Host: name'` tries it.
+
 `/v1/overview` is made at most once a second, whoever asks. Its `response` and `wait` are of the last minute; the totals since the start are in
 `/v1/classes` and in the metrics. Names of users and routes are what clients chose: they are data, and to be shown as text.
 
 ## Events
 
 `GET /v1/events` does not end. It sends `overview` and `decisions` (with role changes) once a second, `routes` every five, `rtt` (the matrix) and
-`sample` (the newest of the history) every ten; each is a whole document on one `data:` line, and is sent when it says something new. A comment
-comes when there was nothing for 15 seconds. A reader that is slow misses what is old, and one that does not take an event within 30 seconds is let go.
-There may be 32 streams (503). They end when the router shuts down.
+`sample` (the newest of the history) every ten; each is a whole document on one `data:` line, and is sent when it says something new. `heartbeat` (`{}`)
+comes when there was nothing for five seconds: a stream that is silent for longer is dead. A reader that is slow misses what is old, gets the kinds in turn, and is
+let go when it does not take an event within 30 seconds. There may be 32 streams (503). They end when the router shuts down.
 
 ## Commands
 
@@ -235,7 +276,9 @@ With a token in the file that `admin_token_file` names, these are carried out fo
     line(row.path, row.help);
   out += R"(
 The answer is `{"notes": [...]}`, or `{"error": ..., "detail": ..., "hint": ...}`: 401 without the right token, 403 without a configured one or where a
-browser sends it for a page from elsewhere (`Origin`, `Sec-Fetch-Site`), 404 for no such replica, 409 when it fails. The token travels as it is: away from
+browser sends it for a page from elsewhere (`Origin`, `Sec-Fetch-Site`), 404 for no such replica, 405 for no such command, 409 when it fails, 421 for another's name,
+504 when the router does not answer in time (then it may still be carried out). What is refused before it is read (400, 413, 431, 503) is a sentence. Commands that are refused
+leave a line in the log, with where they came from, and count in `sluice_admin_commands_refused_total`. The token travels as it is: away from
 loopback, put a proxy with TLS in front.
 
 ```sh

@@ -38,10 +38,14 @@ struct CommandRequest {
   std::string replica;
 };
 std::optional<CommandRequest> find_command(std::string_view path);
+std::string_view command_name(CommandRequest::Kind kind) noexcept;
 
 // One sentence for people behind the status.
 HttpResponse error_response(int status, std::string_view sentence = {});
+// The same for a request that goes no further: a command is answered with JSON, as it always is.
+HttpResponse refusal_response(int status, const http::PageRequest& request);
 HttpResponse index_response();
+bool has_dashboard() noexcept;  // else the program was built without it
 // The page, or why there is none.
 HttpResponse dashboard_response(std::string_view path, std::string_view accept_encoding);
 HttpResponse json_response(std::string document);

@@ -383,6 +383,14 @@ enum class Draining { Off, On };
 enum class Availability { Enabled, Disabled };
 enum class ShutdownMode { Immediate, WaitForServers, WaitForClients };
 
+// Why a command that came over HTTP is not carried out.
+enum class CommandRefusal {
+  Off,      // no token is configured: nothing can be changed over HTTP
+  Foreign,  // a browser sends it on behalf of a page from elsewhere
+  Token,    // the token is missing or wrong
+  Host,     // it is asked of another name
+};
+
 // The router as seen from admin.
 // Thread: each RouterView object belongs to one thread. It is called there and calls `done` there, exactly
 // once, perhaps before the call returns; where the answer needs other threads, the implementation posts and
@@ -426,6 +434,9 @@ class RouterView {
   // Changes one option until the next reload. 42704 for an unknown key, 55P02 for one that a reload cannot
   // change, 22023 for a value that is refused.
   virtual void set_option(std::string key, std::string value, CommandDone done) = 0;
+  // Told of each command over HTTP that is refused, so that it can be seen that somebody tries. `command` is
+  // one word, `peer` an address with its port.
+  virtual void command_refused(std::string_view command, CommandRefusal why, const std::string& peer) = 0;
   // done as soon as the shutdown has begun. The router ends console sessions last.
   virtual void shutdown(ShutdownMode mode, CommandDone done) = 0;
 };

@@ -5,12 +5,13 @@
 #include <asio/experimental/as_tuple.hpp>
 #include <asio/use_awaitable.hpp>
 
+#include "base/assert.h"
+
 namespace sluice::http {
 namespace {
 
-// A comment, which browsers pass over.
 EventFeed::Text heartbeat() {
-  static const EventFeed::Text text = std::make_shared<const std::string>(":\n\n");
+  static const EventFeed::Text text = std::make_shared<const std::string>("event: heartbeat\ndata: {}\n\n");
   return text;
 }
 
@@ -37,8 +38,13 @@ void EventFeed::publish(std::string_view kind, std::string_view data) {
   wake();
 }
 
+void EventFeed::forget() noexcept {
+  SLUICE_ASSERT(viewers_.empty());
+  events_.clear();
+}
+
 std::shared_ptr<EventViewer> EventFeed::admit() {
-  if (closed_ || viewers_.size() >= viewers_max_) return nullptr;
+  if (!has_room()) return nullptr;
   return std::make_shared<EventViewer>(*this);
 }
 
@@ -62,9 +68,11 @@ EventViewer::~EventViewer() {
 
 EventFeed::Text EventViewer::take() {
   seen_.resize(feed_->events_.size(), 0);
-  for (std::size_t i = 0; i < seen_.size(); ++i) {
+  for (std::size_t count = 0; count < seen_.size(); ++count) {
+    const std::size_t i = (turn_ + count) % seen_.size();
     if (seen_[i] == feed_->events_[i].version) continue;
     seen_[i] = feed_->events_[i].version;
+    turn_ = i + 1;
     return feed_->events_[i].text;
   }
   return nullptr;

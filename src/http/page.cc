@@ -34,6 +34,8 @@ std::string_view reason_phrase(int status) noexcept {
       return "Content Too Large";
     case 417:
       return "Expectation Failed";
+    case 421:
+      return "Misdirected Request";
     case 431:
       return "Request Header Fields Too Large";
     case 501:
@@ -75,7 +77,7 @@ std::string serialize(const Page& page, Body body, Connection connection, WallTi
   out.append(reason_phrase(page.status)).append("\r\n");
   header("Date", http_date(now));
   header("Content-Type", page.content_type);
-  if (!page.events) header("Content-Length", std::to_string(page.body.size()));
+  if (!page.endless) header("Content-Length", std::to_string(page.body.size()));
   header("Cache-Control", "no-store");
   header("X-Content-Type-Options", "nosniff");
   if (!page.allow.empty()) header("Allow", page.allow);
@@ -116,6 +118,7 @@ void take_fields(const RequestHead& head, PageRequest& request) {
   constexpr Wanted kWanted[] = {{"origin", &PageRequest::origin},
                                 {"sec-fetch-site", &PageRequest::fetch_site},
                                 {"authorization", &PageRequest::authorization},
+                                {"traceparent", &PageRequest::traceparent},
                                 {"accept", &PageRequest::accept},
                                 {"accept-encoding", &PageRequest::accept_encoding}};
   for (const Field& field : head.fields)

@@ -25,7 +25,9 @@ struct Page {
   std::string allow;  // of 405
   // Further fields of the head, from tables that live as long as the program.
   std::span<const PageField> fields = {};
-  // An answer without an end: after the head come this viewer's events. The body is empty.
+  // An answer without an end: after the head come this viewer's events. The body is empty. HEAD is answered
+  // without a viewer.
+  bool endless = false;
   std::shared_ptr<EventViewer> events = nullptr;
 };
 
@@ -46,7 +48,8 @@ struct PageRequest {
   std::string path;   // begins with '/'; without the query
   std::string query;  // behind the '?', as it was sent
   // Fields as they were sent; one that comes more than once has its values joined by ", ".
-  std::string host, origin, fetch_site, authorization, accept, accept_encoding;
+  std::string host, origin, fetch_site, authorization, accept, accept_encoding, traceparent;
+  std::string peer;  // of a POST: where it came from, for the log; set by the server
   bool keep_alive = false;
 };
 

@@ -7,6 +7,7 @@
 
 #include "http/event_feed.h"
 #include "net/deadline.h"
+#include "net/socket_address.h"
 #include "net/stream.h"
 
 namespace sluice::http {
@@ -90,7 +91,7 @@ asio::awaitable<void> PageServer::accept_from(net::Listener& listener) {
       continue;
     }
     net::Stream stream(std::move(*socket));
-    stream.try_write(as_bytes(serialize(error_page_(503), Body::Whole, Connection::Close, wall_clock())));
+    stream.try_write(as_bytes(serialize(error_page_(503, {}), Body::Whole, Connection::Close, wall_clock())));
   }
 }
 
@@ -119,6 +120,12 @@ bool PageServer::is_handled(PageRequest::Method method) const noexcept {
       break;
   }
   return false;
+}
+
+asio::awaitable<Page> PageServer::page_for(PageRequest request) {
+  if (settings_.own_host && !settings_.own_host(request.host)) co_return error_page_(421, request);
+  if (!is_handled(request.method)) co_return error_page_(405, request);
+  co_return co_await handler_(std::move(request));
 }
 
 // A viewer that does not take an event in time is let go, and so is one that has gone, at the latest when a
@@ -158,17 +165,16 @@ asio::awaitable<void> PageServer::serve_requests(net::Stream& stream, net::Deadl
     // No `?:` here: GCC 12 copies the temporaries of a co_await inside one byte by byte.
     Page page;
     if (refused) {
-      page = error_page_(parser.refusal_status());
-    } else if (!is_handled(request.method)) {
-      page = error_page_(405);
+      page = error_page_(parser.refusal_status(), {});
     } else {
       PageRequest asked = request;
-      page = co_await handler_(std::move(asked));
+      if (request.method == PageRequest::Method::Post)
+        asked.peer = net::to_string(net::peer_address(stream.native_handle()));
+      page = co_await page_for(std::move(asked));
     }
     if (deadline.expired() || tasks_.stopping()) co_return;
     deadline.reset(settings_.write_timeout);
-    if (page.events && request.method == PageRequest::Method::Get)
-      co_return co_await serve_events(stream, deadline, std::move(page));
+    if (page.events) co_return co_await serve_events(stream, deadline, std::move(page));
     const bool keep = !refused && request.keep_alive;
     const Body body =
         !refused && request.method == PageRequest::Method::Head ? Body::HeadersAlone : Body::Whole;

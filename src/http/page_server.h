@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <asio/any_io_executor.hpp>
@@ -44,12 +45,14 @@ class PageServer {
     std::chrono::milliseconds write_timeout{30'000};       // to take a whole response, or one event
     enum class Posts { Refused, Handled };
     Posts posts = Posts::Refused;
+    // Whether a request with that Host is meant for us; others get 421. Null: all are. See is_own_host().
+    std::function<bool(std::string_view host)> own_host = nullptr;
   };
   // The page for a request, for HEAD as if it were GET. Sees requests of method Get or Head alone, and Post
   // where that is handled.
   using Handler = std::function<asio::awaitable<Page>(PageRequest)>;
-  // What a refused request is answered with.
-  using ErrorPage = std::function<Page(int status)>;
+  // What a refused request is answered with. The request is empty where none has been understood, or read.
+  using ErrorPage = std::function<Page(int status, const PageRequest& request)>;
 
   PageServer(asio::any_io_executor executor, Settings settings, Handler handler, ErrorPage error_page);
   PageServer(const PageServer&) = delete;
@@ -71,6 +74,7 @@ class PageServer {
   asio::awaitable<void> serve(net::Socket socket);
   asio::awaitable<void> serve_requests(net::Stream& stream, net::Deadline& deadline);
   asio::awaitable<void> serve_events(net::Stream& stream, net::Deadline& deadline, Page page);
+  asio::awaitable<Page> page_for(PageRequest request);
   bool is_handled(PageRequest::Method method) const noexcept;
 
   asio::any_io_executor executor_;

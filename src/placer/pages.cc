@@ -29,6 +29,10 @@ constexpr Row kPages[] = {
      "Where a request for that path would go, with every term of every host's score. JSON."},
 };
 
+constexpr std::string_view kNoPage =
+    "This program was built without its page. To have it, install Node.js and npm and build with "
+    "-DSLUICE_DASHBOARD=ON;\nwhat it shows is under /v1 as well.";
+
 Json in_millis(std::optional<Millis> time) {
   return time ? Json(time->count()) : Json(nullptr);
 }
@@ -123,6 +127,8 @@ Json route_json(const AdminFacts& facts, std::size_t index, Detail detail) {
 
   Json json = Json::object();
   json["route"] = index < config.routes.size() ? Json(config.routes[index].pattern) : Json(nullptr);
+  const bool one_method = index < config.routes.size() && !config.routes[index].method.empty();
+  json["method"] = one_method ? Json(config.routes[index].method) : Json(nullptr);
   json["wanted_policy"] = placement::policy_name(index < config.routes.size() ? config.options.policy
                                                                               : placement::Policy::UserFirst);
   json["policy"] = placement::policy_name(view.effective.policy);
@@ -179,6 +185,7 @@ Json history_json(const RequestHistory& history) {
 http::Page index_page() {
   http::Page page;
   page.body = "Sluice placer, HTTP admin\n\n";
+  if (!has_dashboard()) page.body += std::string(kNoPage) + "\n\n";
   for (const Row& row : kPages) {
     std::string padded(row.path);
     padded.resize(std::max<std::size_t>(padded.size(), 24), ' ');
@@ -194,6 +201,9 @@ http::Page error_page(int status, std::string_view sentence) {
     sentence = status == 404   ? "There is nothing here; see / for what there is."
                : status == 405 ? "Only GET and HEAD are answered here."
                : status == 413 ? "Requests have no body here."
+               : status == 421
+                   ? "This port is not known by the name that it was asked for by (Host). Ask for "
+                     "its address in numbers, or add the name to admin_names."
                : status == 431 ? "The request's headers are too long."
                : status == 503 ? "Too many connections."
                                : "This is no HTTP/1.1 request that can be understood.";
@@ -248,10 +258,13 @@ http::Page overview_page(const AdminFacts& facts, const RequestHistory& history)
   return page;
 }
 
+bool has_dashboard() noexcept {
+  return web::find_asset("/placer") != nullptr;
+}
+
 http::Page dashboard_page(std::string_view path, std::string_view accept_encoding) {
   if (const web::Asset* asset = web::find_asset(path)) return web::asset_page(*asset, accept_encoding);
-  return error_page(
-      404, "This program was built without the dashboard (SLUICE_DASHBOARD=OFF); see / for the rest.");
+  return error_page(404, kNoPage);
 }
 
 http::Page explain_page(const AdminFacts& facts, std::string_view method, std::string_view path) {
@@ -259,8 +272,11 @@ http::Page explain_page(const AdminFacts& facts, std::string_view method, std::s
   const config::PlacerConfig& config = *snapshot.config;
   if (path.empty()) return error_page(400, "Say which: /v1/explain?route=/feed");
   std::size_t index = config.routes.size();
+  const auto is_meant = [&](const config::PlacerRoute& route) {
+    return route.pattern == path && (method.empty() || route.method.empty() || route.method == method);
+  };
   for (std::size_t i = 0; i < config.routes.size() && index == config.routes.size(); ++i)
-    if (config.routes[i].pattern == path) index = i;
+    if (is_meant(config.routes[i])) index = i;
   if (index == config.routes.size())
     index = snapshot.table.match(method.empty() ? "GET" : method, path.substr(0, path.find('?')))
                 .value_or(static_cast<std::uint32_t>(index));
@@ -273,7 +289,8 @@ std::string placer_http_reference() {
 <!-- Generated from the table of pages in src/placer. Change it there; a test compares. -->
 
 The placer answers GET and HEAD on `admin_addr` and `admin_port`, which is loopback unless configured otherwise: there is no
-login, so whoever reaches the address may read what it shows. It changes nothing.
+login, so whoever reaches the address may read what it shows. It changes nothing. It answers by numeric address, as localhost, and by
+the names in `admin_names`; requests for another name (`Host`) get 421 ([why](http.md#names)).
 
 | path | what it gives |
 | --- | --- |
@@ -284,8 +301,8 @@ login, so whoever reaches the address may read what it shows. It changes nothing
 All times of the JSON pages are milliseconds where the name ends in `_ms`. In `explain`, `score_ms` holds the terms whose sum
 is the score under the policy that is followed, and `known_ms` what is known of the host for the route, `null` where nothing
 is: `client` is the TCP connect that user_first goes by, `path` a request for the health page, `sql` one call to the
-database. `missing` names the first term that the wanted policy lacks, `why` says it in words. Under adaptive, `share` is the
-part of the route's requests that goes to the host now. `/v1/overview` has the scores of each route, the last with `null` for requests of no route, and
+database. `missing` names the first term that the wanted policy lacks, `why` says it in words; `method` is `null` for a route of all methods. Under adaptive, `share` is the
+part of the route's requests that goes to the host now. `/v1/overview`, made at most once a second whoever asks, has the scores of each route, the last with `null` for requests of no route, and
 of every ten seconds of the last hour the requests that each host was chosen for.
 )";
   return out;

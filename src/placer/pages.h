@@ -34,6 +34,7 @@ http::Page hosts_page(const AdminFacts&);
 // GET /v1/overview: all that the placer's page shows.
 http::Page overview_page(const AdminFacts&, const RequestHistory& history);
 // The page and its parts, or why there is none.
+bool has_dashboard() noexcept;  // else the program was built without it
 http::Page dashboard_page(std::string_view path, std::string_view accept_encoding);
 // GET /v1/explain?route=/feed[&method=GET]: each host's every term. `route` is a path, or a configured
 // pattern.

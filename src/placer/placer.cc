@@ -4,6 +4,7 @@
 #include <csignal>
 #include <utility>
 
+#include "http/host_check.h"
 #include "placer/snapshot_parts.h"
 #include "service/takeover_channel.h"
 #include "telemetry/log_settings.h"
@@ -11,6 +12,8 @@
 
 namespace sluice::placer {
 namespace {
+
+constexpr std::chrono::seconds kOverviewKept{1};
 
 std::size_t thread_count(const config::PlacerOptions& options) {
   return options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
@@ -148,10 +151,13 @@ std::optional<std::string> Placer::open() {
     settings.address = options.admin_addr;
     settings.port = static_cast<std::uint16_t>(options.admin_port);
     settings.inherited = succession_.admin();
+    settings.own_host = [this, address = options.admin_addr](std::string_view host) {
+      return http::is_own_host(host, address, snapshot_->options().admin_names);
+    };
     admin_ = std::make_unique<http::PageServer>(
         control_.get_executor(), std::move(settings),
         [this](http::PageRequest request) { return answer(std::move(request)); },
-        [](int status) { return error_page(status); });
+        [](int status, const http::PageRequest&) { return error_page(status); });
     if (!admin_->start(problem)) return problem;
   }
   telemetry_->add_sampler([this](telemetry::Samples& samples) { sample(samples); });
@@ -188,13 +194,23 @@ AdminFacts Placer::facts() const {
   return facts;
 }
 
+// One for all who look.
+const http::Page& Placer::overview() {
+  const auto now = std::chrono::steady_clock::now();
+  if (overview_.body.empty() || now - overview_made_ >= kOverviewKept) {
+    overview_ = overview_page(facts(), history_);
+    overview_made_ = now;
+  }
+  return overview_;
+}
+
 asio::awaitable<http::Page> Placer::answer(http::PageRequest request) {
-  if (request.path == "/" && web::wants_html(request.accept))
+  if (request.path == "/" && has_dashboard() && web::wants_html(request.accept))
     co_return dashboard_page("/placer", request.accept_encoding);
   if (request.path == "/") co_return index_page();
   if (request.path == "/placer" || request.path.starts_with("/placer/"))
     co_return dashboard_page(request.path, request.accept_encoding);
-  if (request.path == "/v1/overview") co_return overview_page(facts(), history_);
+  if (request.path == "/v1/overview") co_return overview();
   if (request.path == "/healthz") co_return health_page(facts());
   if (request.path == "/readyz") co_return ready_page(facts());
   if (request.path == "/v1/hosts") co_return hosts_page(facts());

@@ -66,6 +66,7 @@ class Placer {
   void end(std::chrono::milliseconds patience);
   std::string status_line() const;
   asio::awaitable<http::Page> answer(http::PageRequest request);
+  const http::Page& overview();
 
   // The configuration with all that is made from it; null with a reason in `problem`.
   SnapshotPtr make_snapshot(std::shared_ptr<const config::PlacerConfig> config, std::string& problem);
@@ -94,6 +95,8 @@ class Placer {
   Knowledge knowledge_;
   PolicyState policy_;
   RequestHistory history_;
+  http::Page overview_;  // as of overview_made_
+  std::chrono::steady_clock::time_point overview_made_{};
   // Names of label values keep their places across reloads.
   std::vector<std::string> host_names_, route_names_;
   std::unique_ptr<telemetry::Registry> telemetry_;

@@ -94,6 +94,8 @@ class Router {
   // On the control thread: all or nothing; see admin::RouterView::reload.
   admin::CommandResult reload();
   admin::CommandResult set_option(const std::string& key, const std::string& value);
+  // A command over HTTP. On the control thread.
+  void command_refused(std::string_view command, admin::CommandRefusal why, const std::string& peer);
 
  private:
   asio::awaitable<void> handle_reload_signals();

@@ -30,6 +30,20 @@ protocol::ErrorFields shutting_down() {
           "The router is shutting down."};
 }
 
+telemetry::CommandRefusal refusal_label(admin::CommandRefusal why) {
+  switch (why) {
+    case admin::CommandRefusal::Off:
+      return telemetry::CommandRefusal::NoTokenConfigured;
+    case admin::CommandRefusal::Foreign:
+      return telemetry::CommandRefusal::ForeignPage;
+    case admin::CommandRefusal::Token:
+      return telemetry::CommandRefusal::Token;
+    case admin::CommandRefusal::Host:
+      return telemetry::CommandRefusal::Host;
+  }
+  return telemetry::CommandRefusal::Token;
+}
+
 }  // namespace
 
 // Apart from the signals that end the router: those must not wait behind a row of reloads.
@@ -220,6 +234,13 @@ admin::CommandResult Router::reload_now() {
   }
   log::info("reloaded", {{"file", config_path_}});
   return result;
+}
+
+void Router::command_refused(std::string_view command, admin::CommandRefusal why, const std::string& peer) {
+  const telemetry::CommandRefusal reason = refusal_label(why);
+  control_metrics_->count(telemetry::metric::admin_commands_refused_total, reason);
+  log::warning("command refused",
+               {{"command", command}, {"reason", telemetry::label_value(reason)}, {"peer", peer}});
 }
 
 void Router::take_in(std::shared_ptr<const config::Config> config, Materials materials) {

@@ -112,6 +112,10 @@ void View::kill_client(std::uint64_t id, CommandDone done) {
   }
 }
 
+void View::command_refused(std::string_view command, admin::CommandRefusal why, const std::string& peer) {
+  router_.command_refused(command, why, peer);
+}
+
 void View::shutdown(admin::ShutdownMode mode, CommandDone done) {
   router_.request_shutdown(mode);
   done({});

@@ -31,6 +31,7 @@ class View final : public admin::RouterView {
   void wait_close(DatabaseName database, CommandDone done) override;
   void set_availability(std::string database, admin::Availability availability, CommandDone done) override;
   void set_option(std::string key, std::string value, CommandDone done) override;
+  void command_refused(std::string_view command, admin::CommandRefusal why, const std::string& peer) override;
   void shutdown(admin::ShutdownMode mode, CommandDone done) override;
 
  private:

@@ -112,6 +112,11 @@ SLUICE_LABEL_ENUM(CloseReason, "reason", SLUICE_CLOSE_REASONS)
   V(DatabaseDisabled, "database_disabled") V(Shutdown, "shutdown") V(Internal, "internal")
 SLUICE_LABEL_ENUM(RejectReason, "reason", SLUICE_REJECT_REASONS)
 
+// Why a command over HTTP was not carried out.
+#define SLUICE_COMMAND_REFUSALS(V) \
+  V(NoTokenConfigured, "no_token_configured") V(ForeignPage, "foreign_page") V(Token, "token") V(Host, "host")
+SLUICE_LABEL_ENUM(CommandRefusal, "reason", SLUICE_COMMAND_REFUSALS)
+
 // What became of one that was beyond its budget and had to wait.
 #define SLUICE_BUDGET_VERDICTS(V) \
   V(Refused, "refused") V(WouldBeRefused, "would_be_refused")

@@ -1,6 +1,10 @@
 // What the dashboard lives on: its page, its documents, its stream, its commands.
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <asio/read_until.hpp>
 #include <asio/streambuf.hpp>
@@ -105,6 +109,19 @@ TEST_F(DashboardTest, BoundsTheStreams) {
   EXPECT_EQ(status(get("/v1/events")), "503");
 }
 
+TEST_F(DashboardTest, AsksTheRouterOnceForAllViewers) {
+  start();
+  std::vector<tcp::socket> streams;
+  for (int i = 0; i < 10; ++i)
+    streams.push_back(events());
+  for (tcp::socket& stream : streams) {
+    received_.clear();
+    event(stream, "rtt");
+  }
+  const auto gathered = asio::post(io_, asio::use_future([this] { return router_.gathered; })).get();
+  EXPECT_LE(std::count(gathered.begin(), gathered.end(), Part::Rtt), 2) << "they come every ten seconds";
+}
+
 TEST_F(DashboardTest, EndsStreamsWhenTheRouterShutsDown) {
   start();
   tcp::socket stream = events();
@@ -134,7 +151,12 @@ TEST_F(DashboardTest, AnswersHeadOfAStream) {
   const std::string head = talk("HEAD /v1/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(status(head), "200");
   EXPECT_NE(head.find("Content-Type: text/event-stream\r\n"), std::string::npos);
+  EXPECT_EQ(head.find("Content-Length"), std::string::npos);
   EXPECT_EQ(body(head), "");
+  // Nobody looks: the router is not asked for what viewers see alone.
+  EXPECT_EQ(status(get("/v1/overview")), "200");
+  const auto gathered = asio::post(io_, asio::use_future([this] { return router_.gathered; })).get();
+  EXPECT_EQ(std::count(gathered.begin(), gathered.end(), Part::Routes), 0);
 }
 
 TEST_F(DashboardTest, CarriesOutCommandsForTheTokenAlone) {
@@ -149,6 +171,65 @@ TEST_F(DashboardTest, CarriesOutCommandsForTheTokenAlone) {
   EXPECT_EQ(status(post("/v1/replicas/a%20b/undrain", with_token() + "Origin: http://x\r\n")), "200");
   EXPECT_EQ(status(post("/v1/reload", with_token())), "200");
   EXPECT_EQ(commands(), (std::vector<std::string>{"drain r0", "undrain a b", "reload"}));
+}
+
+// Whoever tries tokens, or commands through a browser's page, is to be seen.
+TEST_F(DashboardTest, TellsOfCommandsThatItRefuses) {
+  start();
+  post("/v1/reload", with_token());
+  asio::post(io_, asio::use_future([this] { token_ = kToken; })).get();
+  post("/v1/replicas/r0/drain", "Authorization: Bearer 0123456789abcdeF\r\n");
+  post("/v1/replicas/r0/undrain", with_token() + "Sec-Fetch-Site: cross-site\r\n");
+  EXPECT_EQ(status(post("/v1/reload", with_token())), "200");
+  const auto refused = refusals();
+  ASSERT_EQ(refused.size(), 3U);
+  EXPECT_EQ(refused[0].command, "reload");
+  EXPECT_EQ(refused[0].why, CommandRefusal::Off);
+  EXPECT_EQ(refused[1].command, "drain");
+  EXPECT_EQ(refused[1].why, CommandRefusal::Token);
+  EXPECT_EQ(refused[2].command, "undrain");
+  EXPECT_EQ(refused[2].why, CommandRefusal::Foreign);
+  for (const auto& one : refused)
+    EXPECT_TRUE(one.peer.starts_with("127.0.0.1:")) << one.peer;
+}
+
+// DNS rebinding: the page is of our own origin to its browser, but asks for another's name.
+TEST_F(DashboardTest, AnswersForItsOwnNamesAlone) {
+  token_ = kToken;
+  HttpAdmin::Settings settings;
+  settings.own_host = [](std::string_view host) { return host == "x"; };
+  start(settings);
+  const auto asked_for = [&](const std::string& host, const std::string& path) {
+    return status(talk("GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n"));
+  };
+  for (const char* path :
+       {"/", "/metrics", "/healthz", "/v1/overview", "/v1/events", "/v1/replicas", "/nosuch"}) {
+    EXPECT_EQ(asked_for("evil.example", path), "421") << path;
+  }
+  EXPECT_EQ(asked_for("x", "/metrics"), "200");
+  const std::string refused =
+      talk("POST /v1/reload HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n" +
+           with_token() + "Connection: close\r\n\r\n");
+  EXPECT_EQ(status(refused), "421");
+  EXPECT_NE(Json::parse(body(refused))["error"].get<std::string>().find("admin_names"), std::string::npos);
+  EXPECT_TRUE(commands().empty());
+  ASSERT_EQ(refusals().size(), 1U);
+  EXPECT_EQ(refusals()[0].why, CommandRefusal::Host);
+}
+
+TEST_F(DashboardTest, AnswersEveryCommandWithJson) {
+  token_ = kToken;
+  HttpAdmin::Settings settings;
+  settings.gather_timeout = std::chrono::milliseconds(50);
+  router_.hold = true;
+  start(settings);
+  const std::string late = post("/v1/reload", with_token());
+  EXPECT_EQ(status(late), "504");
+  EXPECT_FALSE(Json::parse(body(late))["error"].get<std::string>().empty());
+  const std::string nowhere = post("/v1/replicas", with_token());
+  EXPECT_EQ(status(nowhere), "405");
+  EXPECT_NE(nowhere.find("Allow: GET, HEAD\r\n"), std::string::npos);
+  EXPECT_FALSE(Json::parse(body(nowhere))["error"].get<std::string>().empty());
 }
 
 TEST_F(DashboardTest, CarriesOutNothingWithoutAConfiguredToken) {
@@ -184,8 +265,10 @@ TEST_F(DashboardTest, GivesThePageToBrowsersAndTheListToOthers) {
       "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept: text/html,*/*;q=0.8\r\nAccept-Encoding: "
       "gzip, br\r\n\r\n");
   if (web::find_asset("/dashboard") == nullptr) {
-    EXPECT_EQ(status(page), "404");
-    EXPECT_NE(body(page).find("SLUICE_DASHBOARD"), std::string::npos);
+    EXPECT_EQ(status(page), "200");
+    EXPECT_NE(body(page).find("-DSLUICE_DASHBOARD=ON"), std::string::npos);
+    EXPECT_NE(body(page).find("/v1/overview"), std::string::npos);
+    EXPECT_EQ(status(get("/dashboard")), "404");
     return;
   }
   EXPECT_EQ(status(page), "200");

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,9 @@ class FakeRouterView final : public RouterView {
   void set_option(std::string key, std::string value, CommandDone done) override {
     command("set " + key + " " + value, std::move(done));
   }
+  void command_refused(std::string_view name, CommandRefusal why, const std::string& peer) override {
+    refusals.push_back({std::string(name), why, peer});
+  }
   void shutdown(ShutdownMode mode, CommandDone done) override {
     command("shutdown " + std::to_string(static_cast<int>(mode)), std::move(done));
   }
@@ -68,6 +72,12 @@ class FakeRouterView final : public RouterView {
   Snapshot snapshot;
   CommandResult result;  // of every command
   std::vector<std::string> commands;
+  struct Refusal {
+    std::string command;
+    CommandRefusal why;
+    std::string peer;
+  };
+  std::vector<Refusal> refusals;
   std::vector<Part> gathered;
   std::deque<std::function<void()>> held;
 

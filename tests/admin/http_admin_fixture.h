@@ -69,6 +69,9 @@ class HttpAdminTest : public ::testing::Test {
   std::vector<std::string> commands() {
     return asio::post(io_, asio::use_future([this] { return router_.commands; })).get();
   }
+  std::vector<FakeRouterView::Refusal> refusals() {
+    return asio::post(io_, asio::use_future([this] { return router_.refusals; })).get();
+  }
   std::size_t gathered_parts() {
     return asio::post(io_, asio::use_future([this] { return router_.gathered.size(); })).get();
   }

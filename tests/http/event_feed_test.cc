@@ -66,6 +66,33 @@ TEST_F(EventFeedTest, SaysNothingTwice) {
   EXPECT_EQ(awaited(), "event: a\ndata: 2\n\n");
 }
 
+// A viewer so slow that the first kind has changed whenever it reads on saw nothing but that kind.
+TEST_F(EventFeedTest, GivesEveryKindItsTurnToASlowViewer) {
+  const auto viewer = feed_.admit();
+  feed_.publish("a", "0");
+  feed_.publish("b", "1");
+  feed_.publish("c", "2");
+  std::string seen;
+  for (int i = 0; i < 6; ++i) {
+    feed_.publish("a", "again " + std::to_string(i));
+    feed_.publish("c", "again " + std::to_string(i));
+    const auto text = next(*viewer);
+    ASSERT_TRUE(text);
+    seen += text->at(7);
+  }
+  EXPECT_EQ(seen, "abcaca");
+}
+
+TEST_F(EventFeedTest, ForgetsWhatWasPublishedForOthers) {
+  feed_.publish("a", "1");
+  feed_.publish("b", "2");
+  feed_.forget();
+  const auto viewer = feed_.admit();
+  EXPECT_EQ(next(*viewer), std::nullopt);
+  feed_.publish("b", "2");
+  EXPECT_EQ(awaited(), "event: b\ndata: 2\n\n");
+}
+
 TEST_F(EventFeedTest, IsFullWithAsManyViewersAsAreAllowed) {
   auto first = feed_.admit();
   const auto second = feed_.admit();
