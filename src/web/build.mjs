@@ -22,7 +22,7 @@ async function bundled(entry) {
     write: false,
     minify: true,
     format: 'iife',
-    target: ['chrome111', 'firefox113', 'safari16.2'],
+    target: ['chrome123', 'firefox120', 'safari17.5'], // of light-dark() in base.css
     nodePaths: [options.modules],
     legalComments: 'inline',
     charset: 'utf8',

@@ -53,6 +53,18 @@ const commands = {
     }
   },
   evaluate: ({ code }) => page.evaluate(code),
+  // Further tabs of the same browser, each sent to the background as soon as it is there.
+  async tabs({ url, count }) {
+    for (let i = 0; i < count; ++i) {
+      const tab = await page.context().newPage();
+      await tab.goto(url, { waitUntil: 'commit', timeout: 60000 });
+      await tab.evaluate(() => {
+        Object.defineProperty(document, 'hidden', { get: () => true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      });
+    }
+    return true;
+  },
   click: ({ selector }) => page.click(selector, { timeout: 5000 }),
   fill: ({ selector, text }) => page.fill(selector, text, { timeout: 5000 }),
   press: ({ key }) => page.keyboard.press(key),

@@ -5,6 +5,8 @@ import itertools
 import json
 import os
 import secrets
+import signal
+import subprocess
 import time
 from pathlib import Path
 from urllib.parse import quote
@@ -15,8 +17,11 @@ from harness.messages import Q
 from harness.net import wait_until
 
 TOKEN = "a token for the tests, of 32 bytes".replace(" ", "-")
-IMAGES = Path(__file__).resolve().parents[2] / "docs/images"
+ROOT = Path(__file__).resolve().parents[2]
+IMAGES = ROOT / "docs/images"
 HOSTILE = '<img src=x onerror="hacked=1">'
+HOSTILE_USER = "<img src=x onerror=hacked=1>"
+HOSTILE_DATABASE = "<svg/onload=hacked=2>"
 ROUTE = "<svg onload=hacked=1>/feed"
 
 
@@ -105,6 +110,127 @@ def test_finds_the_router_again_after_a_restart(page, router):
     page.ask("forget")
 
 
+def test_notices_that_a_connection_is_dead(page, router):
+    """It used to be "live" for ever when the router stopped without closing its connections."""
+    shown(page, router)
+    os.kill(router.pid, signal.SIGSTOP)
+    try:
+        page.wait("document.querySelector('#stream').textContent === 'reconnecting'", 30)
+    finally:
+        os.kill(router.pid, signal.SIGCONT)
+    page.wait("document.querySelector('#stream').textContent === 'live'", 30)
+
+
+def hide(page, hidden):
+    page.evaluate(
+        f"Object.defineProperty(document, 'hidden', {{ configurable: true, get: () => {json.dumps(hidden)} }}), document.dispatchEvent(new Event('visibilitychange'))"
+    )
+
+
+def test_a_page_that_nobody_sees_lets_go_of_its_stream(page, router):
+    shown(page, router)
+    hide(page, True)
+    page.wait("document.querySelector('#stream').textContent.startsWith('paused')")
+    with sessions(router, 2):
+        hide(page, False)
+        page.wait("document.querySelector('#stream').textContent === 'live'")
+        page.wait("document.querySelector('[data-class=premium] .sessions dd').textContent === '2'")
+
+
+def test_many_tabs_do_not_hang(page, router):
+    """A browser has six connections for all tabs of one address: the seventh stream used to wait for ever."""
+    shown(page, router)
+    page.ask("tabs", url=url(router), count=7)
+    with sessions(router, 1):
+        page.wait("document.querySelector('[data-class=premium] .sessions dd').textContent === '1'")
+    assert page.evaluate("fetch('/v1/overview').then((answer) => answer.status)") == 200
+
+
+BLUE = [37, 99, 235]  # --c0 in light
+
+
+def painted(chart, colour):
+    """Whether the chart's canvas has that colour somewhere."""
+    return f"""(() => {{
+        const canvas = document.querySelector('{chart} canvas');
+        if (!canvas) return false;
+        const bytes = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+        for (let i = 0; i < bytes.length; i += 4)
+            if (bytes[i] === {colour[0]} && bytes[i + 1] === {colour[1]} && bytes[i + 2] === {colour[2]} && bytes[i + 3] === 255) return true;
+        return false;
+    }})()"""
+
+
+def hour_of(names):
+    """A history with some samples of these classes."""
+    now = int(time.time() * 1000)
+    columns = ("sessions", "waiting", "replicas", "opened", "median_us", "p95_us", "p99_us", "wait_p95_us")
+    count = 30
+    return {
+        "step_s": 10,
+        "newest": count,
+        "times_ms": [now - 10000 * (count - i) for i in range(count)],
+        "rejected": [0] * count,
+        "classes": [{"name": name, **{column: [100 + 50 * i] * count for column in columns}} for i, name in enumerate(names)],
+        "replicas": [],
+    }
+
+
+def test_charts_have_their_colours_when_the_hour_comes_before_the_overview(page, router):
+    """They used to stay grey until the classes changed."""
+    answers = {
+        # A stream that says nothing and ends: what the router says of itself comes two seconds later.
+        "/v1/events": {"type": "text/event-stream", "body": "event: heartbeat\ndata: {}\n\n"},
+        "/v1/history": {"type": "application/json", "body": json.dumps(hour_of(["premium", "freemium"]))},
+    }
+    page.open(url(router), answers=answers)
+    page.wait("document.querySelector('#sessions-chart canvas') !== null")
+    page.wait("document.querySelector('#sessions-chart .swatch.c0') !== null")
+    page.wait(painted("#sessions-chart", BLUE))
+    page.wait("[...document.querySelectorAll('#timeline .swatch')].slice(0, 3).map((one) => one.className).join() === 'swatch c0,swatch c1,swatch mixed'")
+
+
+def test_colours_follow_a_reload_that_brings_a_class(page, make_router, base_config):
+    router = make_router()
+    with router.session("alice", "app_read"):
+        shown(page, router)
+        page.wait("document.querySelector('[data-class=premium]').className === 'card c0'")
+        page.wait("document.querySelector('#decisions .pool-name').className.includes('c0')")
+        gold = {"name": "gold", "saturation": 10, "return_ratio": "0.60", "floor": 0, "target": 1}
+        router.write_config(classes=[gold, *base_config["classes"]])
+        router.reload()
+        page.wait("document.querySelector('[data-class=gold]')?.className === 'card c0'")
+        for place in (
+            "document.querySelector('[data-class=premium]').className === 'card c1'",
+            "document.querySelector('[data-class=premium] h3 i').className === 'swatch c1'",
+            "document.querySelector('[data-pool=premium]').className === 'pool c1'",
+            "document.querySelector('#decisions .pool-name').className.includes('c1')",
+            "[...document.querySelectorAll('#timeline .legend li')].some((one) => one.textContent === 'premium' && one.firstElementChild.className === 'swatch c1')",
+        ):
+            page.wait(place)
+
+
+def test_the_timeline_forgets_replicas_that_were_removed_an_hour_ago():
+    """The page's own hour, without a browser."""
+    script = f"""
+        import {{ History }} from {json.dumps((ROOT / "src/web/dashboard/history.js").as_uri())};
+        const start = 1000000;
+        const history = new History();
+        const stays = [{{ since_ms: start, pool: 'premium' }}, {{ since_ms: start + 15000, pool: '' }}];
+        history.take({{ newest: 360, times_ms: Array.from({{ length: 360 }}, (_, i) => start + 10000 * i), rejected: new Array(360).fill(0), classes: [],
+                        replicas: [{{ name: 'gone', stays }}, {{ name: 'here', stays: [{{ since_ms: start, pool: 'premium' }}] }}] }});
+        const seen = [];
+        for (let i = 0; i < 3; ++i) {{
+            history.add({{ newest: 361 + i, times_ms: [start + 10000 * (360 + i)], rejected: [0], classes: [],
+                           replicas: [{{ name: 'gone', stays: [stays[1]] }}, {{ name: 'here', stays: [{{ since_ms: start, pool: 'premium' }}] }}] }});
+            seen.push([...history.stays.keys()].join());
+        }}
+        console.log(JSON.stringify(seen));
+    """
+    answer = subprocess.run(["node", "--input-type=module", "-e", script], capture_output=True, text=True, check=True)
+    assert json.loads(answer.stdout) == ["gone,here", "gone,here", "here"]
+
+
 def test_what_clients_say_is_text_and_no_markup(page, router):
     shown(page, router)
     comment = f"/*route='{quote(ROUTE, safe='')}',traceparent='00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01'*/"
@@ -112,6 +238,21 @@ def test_what_clients_say_is_text_and_no_markup(page, router):
         for client in clients:
             client.run(Q(f"select 1 {comment}"))
         page.wait(f"document.querySelector('#routes').textContent.includes({json.dumps(ROUTE)})", 20)
+    assert page.evaluate("document.querySelectorAll('main img, main svg, main script').length") == 0
+    assert page.evaluate("typeof hacked") == "undefined"
+
+
+def test_names_of_users_and_databases_are_text(page, make_router, base_config):
+    rule = {"user": HOSTILE_USER, "network": "127.0.0.1/32", "method": "trust"}
+    router = make_router(
+        hba=[rule, *base_config["hba"]],
+        databases=[{"name": HOSTILE_DATABASE, "server_database": "app", "target": "replicas"}, *base_config["databases"]],
+    )
+    shown(page, router)
+    with router.session(HOSTILE_USER, HOSTILE_DATABASE, parameters={"application_name": HOSTILE}) as client:
+        client.run(Q("select 1"))
+        page.wait(f"[...document.querySelectorAll('#decisions .from-client')].some((cell) => cell.textContent === {json.dumps(HOSTILE_USER)})")
+        page.wait(f"[...document.querySelectorAll('#decisions .from-client')].some((cell) => cell.textContent === {json.dumps(HOSTILE_DATABASE)})")
     assert page.evaluate("document.querySelectorAll('main img, main svg, main script').length") == 0
     assert page.evaluate("typeof hacked") == "undefined"
 

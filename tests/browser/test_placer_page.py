@@ -38,6 +38,14 @@ def test_shows_hosts_scores_and_why_not_as_wanted(page, placed):
     assert "<img/src=x>" in page.text("#routes")
 
 
+def test_tells_routes_apart_that_differ_by_method(page, make_placer, make_host):
+    placer = make_placer(make_host("a"), routes=[{"pattern": "/x", "method": "GET"}, {"pattern": "/x", "method": "POST"}, {"pattern": "/x"}])
+    page.open(f"http://127.0.0.1:{placer.config['admin_port']}/")
+    page.wait("document.querySelectorAll('.route').length === 4")
+    names = page.evaluate("[...document.querySelectorAll('.route .name')].map((one) => one.textContent)")
+    assert names == ["GET /x", "POST /x", "/x", "requests of no route"]
+
+
 def test_shows_a_host_that_has_gone(page, make_placer, make_host):
     gone = make_host("b")
     placer = make_placer(make_host("a"), gone)

@@ -14,16 +14,16 @@ const kTimes = [
 ];
 
 export function showClasses(root, classes, colours) {
-  keyed(root, classes, (c) => c.name, (c) => card(c, colours), paint);
+  keyed(root, classes, (c) => c.name, card, (node, c) => paint(node, c, colours(c.name)));
 }
 
 const fact = (name, label) => el('div', { class: `fact ${name}` }, el('dt', {}, label), el('dd'));
 
-function card(c, colours) {
+function card(c) {
   const node = el(
     'li',
-    { class: `card ${colours(c.name)}` },
-    el('h3', {}, el('i', { class: `swatch ${colours(c.name)}` }), c.name, el('small', {}, c.priority === 0 ? 'highest priority' : `priority ${c.priority + 1}`)),
+    {},
+    el('h3', {}, el('i'), c.name, el('small')),
     el('dl', { class: 'facts' }, ...kFacts.map(([name, label]) => fact(name, label))),
     el('dl', { class: 'times' }, el('div', { class: 'what' }, el('dt', {}, 'response'), el('dd', { class: 'queries' })), ...kTimes.map(([label]) => fact('time', label))),
     el('p', { class: 'note waits' }),
@@ -33,7 +33,10 @@ function card(c, colours) {
   return node;
 }
 
-function paint(node, c) {
+function paint(node, c, colour) {
+  setAttribute(node, 'class', `card ${colour}`);
+  setAttribute(node.querySelector('h3 i'), 'class', `swatch ${colour}`);
+  setText(node.querySelector('h3 small'), c.priority === 0 ? 'highest priority' : `priority ${c.priority + 1}`);
   kFacts.forEach(([name, , value]) => setText(node.querySelector(`.${name} dd`), value(c)));
   setClass(node.querySelector('.waiting'), 'alarm', c.waiting > 0);
   setText(node.querySelector('.queries'), `${count(c.response.count)} queries`);

@@ -1,6 +1,8 @@
 // Commands for those who have the token: asked for once, kept in this page's memory, confirmed each time.
 import { el, setText } from '../shared/dom.js';
 
+const kTimeout = 20000; // milliseconds; the router itself takes ten at most
+
 export class Commands {
   constructor({ unlock, reload, unlockDialog, confirmDialog, toasts, changed }) {
     Object.assign(this, { unlock, reload, unlockDialog, confirmDialog, toasts, changed });
@@ -61,7 +63,7 @@ export class Commands {
   async run(title, text, verb, path) {
     if (!(await this.confirmed(title, text, verb))) return;
     try {
-      const response = await fetch(path, { method: 'POST', headers: { Authorization: `Bearer ${this.token}` } });
+      const response = await fetch(path, { method: 'POST', headers: { Authorization: `Bearer ${this.token}` }, signal: AbortSignal.timeout(kTimeout) });
       const answer = await response.json();
       if (response.status === 401) this.setToken('');
       if (response.ok) this.tell(`${verb}: done`, answer.notes ?? []);

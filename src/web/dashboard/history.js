@@ -54,5 +54,7 @@ export class History {
     this.stays.set(name, stays);
     if (stays.at(-1)?.since_ms !== stay.since_ms) stays.push(stay);
     while (stays.length > 1 && stays[1].since_ms <= this.times[0] * 1000) stays.shift();
+    // One that was taken out of the configuration an hour ago was nowhere in all that is shown.
+    if (stays.length === 1 && stays[0].pool === '') this.stays.delete(name);
   }
 }

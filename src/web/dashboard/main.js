@@ -16,7 +16,9 @@ const kColours = 8;
 const byId = (id) => document.getElementById(id);
 
 let overview = null;
+let chosen = ''; // the classes that `colours` is for
 let colours = () => 'mixed';
+let decided = null; // the last document of decisions
 const history = new History();
 
 const board = new PoolBoard(byId('pools'), byId('moves'));
@@ -41,10 +43,14 @@ const routes = routeTable(byId('routes'));
 const decisions = decisionTable(byId('decisions'), () => colours);
 const changes = changeTable(byId('changes'), () => colours);
 
-// A colour per class, in the order of priority; what is no class has that of Mixed.
+// A colour per class, in the order of priority; what is no class has that of Mixed. True when they are others than before.
 function choose(classes) {
+  const names = JSON.stringify(classes.map((c) => c.name));
+  if (names === chosen) return false;
+  chosen = names;
   const index = new Map(classes.map((c, i) => [c.name, i % kColours]));
   colours = (name) => (index.has(name) ? `c${index.get(name)}` : 'mixed');
+  return true;
 }
 
 function showState() {
@@ -59,7 +65,7 @@ function showState() {
 
 function showOverview(document) {
   overview = document;
-  choose(overview.classes);
+  const recoloured = choose(overview.classes);
   commands.offer(overview.commands);
   showState();
   showClasses(byId('classes'), overview.classes, colours);
@@ -67,6 +73,16 @@ function showOverview(document) {
   replicas.show(overview, colours);
   showWarnings(byId('warnings'), byId('warning-list'), overview.warnings);
   showRejections(byId('rejections'), overview.rejections);
+  if (!recoloured) return;
+  showHistory();
+  if (decided) showDecisions();
+}
+
+function showDecisions() {
+  decisions.show(decided.decisions.slice().reverse(), (d) => d.number);
+  changes.show(decided.role_changes.slice().reverse(), (c) => c.number);
+  byId('changes-none').hidden = decided.role_changes.length > 0;
+  byId('changes').parentElement.hidden = decided.role_changes.length === 0;
 }
 
 function showHistory() {
@@ -91,16 +107,10 @@ async function fetchHistory() {
 }
 
 const handlers = {
-  overview: (document) => {
-    const first = overview === null;
-    showOverview(document);
-    if (first) showHistory();
-  },
+  overview: showOverview,
   decisions: (document) => {
-    decisions.show(document.decisions.slice().reverse(), (d) => d.number);
-    changes.show(document.role_changes.slice().reverse(), (c) => c.number);
-    byId('changes-none').hidden = document.role_changes.length > 0;
-    byId('changes').parentElement.hidden = document.role_changes.length === 0;
+    decided = document;
+    showDecisions();
   },
   routes: (document) => {
     routes.show(document.routes, (r) => r.name);
@@ -126,8 +136,8 @@ new Live({
   on: (kind, document) => handlers[kind](document),
   state: (state) => {
     const pill = byId('stream');
-    setText(pill, state === 'live' ? 'live' : 'reconnecting');
-    setAttribute(pill, 'class', `pill ${state === 'live' ? 'good' : 'bad'}`);
+    setText(pill, { live: 'live', waiting: 'reconnecting', hidden: 'paused while hidden' }[state]);
+    setAttribute(pill, 'class', `pill ${{ live: 'good', waiting: 'bad', hidden: '' }[state]}`);
   },
   begin: () => fetchHistory().catch(() => {}), // a sample that does not follow brings it too
   poll: async () => showOverview(await fetchJson('/v1/overview')),

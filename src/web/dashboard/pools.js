@@ -32,21 +32,22 @@ export class PoolBoard {
     if (places !== this.places)
       for (const [name, tile] of this.tiles) before.set(name, { pool: tile.pool, box: tile.node.getBoundingClientRect() });
     this.places = places;
-    keyed(this.root, groups, (g) => g.key, (g) => this.group(g, colours), (node, g) => this.fill(node, g, overview, colours));
+    keyed(this.root, groups, (g) => g.key, (g) => this.group(g), (node, g) => this.fill(node, g, overview, colours));
     const present = new Set(overview.replicas.map((one) => one.name));
     for (const name of [...this.tiles.keys()]) if (!present.has(name)) this.tiles.delete(name);
     if (before.size > 0) this.travel(before);
   }
 
-  group(g, colours) {
+  group(g) {
     const title = el('h3', {}, el('span', { class: 'name' }), el('span', { class: 'number' }));
-    const node = el('section', { class: `pool ${g.primary ? 'primary' : colours(g.name)}`, 'aria-label': `Pool ${g.name}` }, title, el('p', { class: 'note' }), el('ul', { class: 'tiles' }));
+    const node = el('section', { 'aria-label': `Pool ${g.name}` }, title, el('p', { class: 'note' }), el('ul', { class: 'tiles' }));
     node.dataset.pool = g.name;
     return node;
   }
 
   fill(node, g, overview, colours) {
     const live = g.replicas.filter((one) => one.up && !one.draining).length;
+    setAttribute(node, 'class', `pool ${g.primary ? 'primary' : colours(g.name)}`);
     setText(node.querySelector('.name'), g.name);
     setText(node.querySelector('.number'), g.primary ? '' : `${live} live${live === g.replicas.length ? '' : ` of ${g.replicas.length}`}`);
     setText(node.querySelector('.note'), g.note);
@@ -92,8 +93,9 @@ export class PoolBoard {
       node.querySelector('.stack'),
       loads,
       (load) => load.name,
-      (load) => el('i', { class: colours(load.name) }),
+      () => el('i'),
       (part, load) => {
+        setAttribute(part, 'class', colours(load.name));
         const width = `${(100 * load.count) / room}%`;
         if (part.style.width !== width) part.style.width = width;
       },

@@ -24,8 +24,8 @@ export class Timeline {
       this.legend,
       [...pools.map((name) => ({ name, css: `swatch ${colours(name)}` })), { name: 'borrowed', css: 'swatch striped' }, { name: 'down or draining', css: 'swatch hollow' }],
       (one) => one.name,
-      (one) => el('li', {}, el('i', { class: one.css }), el('span', {}, one.name)),
-      () => {},
+      (one) => el('li', {}, el('i'), el('span', {}, one.name)),
+      (node, one) => setAttribute(node.firstElementChild, 'class', one.css),
     );
     const now = replicas.map((one) => `${one.name} in ${one.stays.at(-1)?.pool || 'none'}`);
     setAttribute(this.canvas, 'aria-label', `Pools over the last hour, now: ${now.join(', ')}`);

@@ -35,9 +35,12 @@ const hosts = new Table(byId('hosts'), [
 
 keyed(byId('terms'), kTerms, (t) => t, (t) => el('li', {}, el('i', { class: `swatch c${kTerms.indexOf(t)}` }), el('span', {}, t)), () => {});
 
+// Routes may differ by their method alone.
+const nameOf = (route) => (route.route === null ? 'requests of no route' : `${route.method ? `${route.method} ` : ''}${route.route}`);
+
 function routeCard(route) {
   const table = el('table', { class: 'scores' });
-  const node = el('section', { class: 'panel route', 'aria-label': `Route ${route.route ?? 'none'}` }, el('h3', {}, el('span', { class: 'name' }), el('span', { class: 'badge' })), el('p', { class: 'note why' }), table);
+  const node = el('section', { class: 'panel route', 'aria-label': `Route ${nameOf(route)}` }, el('h3', {}, el('span', { class: 'name' }), el('span', { class: 'badge' })), el('p', { class: 'note why' }), table);
   node.table = new Table(table, [
     { title: 'host', cell: (h) => h.name },
     { title: 'score', class: 'number', cell: (h) => millis(h.score_ms.total) },
@@ -64,7 +67,7 @@ function bars(cell, h) {
 
 function paintRoute(node, route) {
   const longest = Math.max(...route.hosts.map((h) => kTerms.reduce((sum, term) => sum + Math.max(h.score_ms[term], 0), 0)), 0.001);
-  setText(node.querySelector('.name'), route.route ?? 'requests of no route');
+  setText(node.querySelector('.name'), nameOf(route));
   const wanted = route.policy === route.wanted_policy;
   const badge = node.querySelector('.badge');
   setText(badge, words(route.policy));
@@ -83,7 +86,7 @@ function show(overview) {
   byId('degraded').hidden = !overview.degraded;
   keyed(byId('reasons'), overview.reasons, (r) => r, (r) => el('li', {}, r), () => {});
   hosts.show(overview.hosts, (h) => h.name);
-  keyed(byId('routes'), overview.routes, (r) => r.route ?? '', routeCard, paintRoute);
+  keyed(byId('routes'), overview.routes, (r) => JSON.stringify([r.method, r.route]), routeCard, paintRoute);
   const { history } = overview;
   chart.show(
     history.times_ms.map((ms) => ms / 1000),
@@ -91,7 +94,12 @@ function show(overview) {
   );
 }
 
+let timer = 0;
+
+// Not while nobody can see it: what has happened meanwhile is in the next answer.
 async function turn() {
+  clearTimeout(timer);
+  if (document.hidden) return;
   let live = true;
   try {
     show(await fetchJson('/v1/overview'));
@@ -100,8 +108,10 @@ async function turn() {
   }
   setText(byId('stream'), live ? 'live' : 'reconnecting');
   setAttribute(byId('stream'), 'class', `pill ${live ? 'good' : 'bad'}`);
-  setTimeout(turn, kInterval);
+  clearTimeout(timer);
+  timer = setTimeout(turn, kInterval);
 }
 
 initTheme(byId('theme'), () => chart.redraw());
+document.addEventListener('visibilitychange', turn);
 turn();

@@ -20,7 +20,7 @@ export class Chart {
   // series: [{ label, colour, values }], all as long as `times` (seconds).
   show(times, series) {
     this.data = [times, ...series.map((one) => one.values)];
-    const same = series.length === this.series.length && series.every((one, i) => one.label === this.series[i].label);
+    const same = series.length === this.series.length && series.every((one, i) => one.label === this.series[i].label && one.colour === this.series[i].colour);
     this.series = series;
     if (!this.plot || !same) this.build();
     else this.plot.setData(this.data);
@@ -78,8 +78,9 @@ export class Chart {
       this.legend,
       values,
       (one) => one.label,
-      (one) => el('li', {}, el('i', { class: `swatch ${one.colour}` }), el('span'), el('b')),
+      () => el('li', {}, el('i'), el('span'), el('b')),
       (node, one) => {
+        setAttribute(node.children[0], 'class', `swatch ${one.colour}`);
         setText(node.children[1], one.label);
         setText(node.children[2], one.text);
       },

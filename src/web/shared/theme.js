@@ -1,4 +1,6 @@
 // Light, dark, or as the system says.
+import { el } from './dom.js';
+
 const kNames = ['auto', 'light', 'dark'];
 const kKey = 'sluice-theme';
 
@@ -14,10 +16,14 @@ function stored() {
 // `changed` is called when colours have become others.
 export function initTheme(button, changed) {
   let name = stored();
+  const repaint = () => {
+    known.clear();
+    changed();
+  };
   const apply = () => {
     document.documentElement.dataset.theme = name;
     button.textContent = `Theme: ${name}`;
-    changed();
+    repaint();
   };
   button.addEventListener('click', () => {
     name = kNames[(kNames.indexOf(name) + 1) % kNames.length];
@@ -28,8 +34,19 @@ export function initTheme(button, changed) {
     }
     apply();
   });
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', changed);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint);
   apply();
 }
 
-export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+const known = new Map(); // what a name comes to now
+const probe = el('span', { hidden: '' });
+
+// A colour of base.css, for a canvas. There it has a value for light and one for dark; which of them holds, only a node knows.
+export function colour(name) {
+  if (!known.has(name)) {
+    if (!probe.isConnected) document.body.append(probe);
+    probe.style.color = `var(--${name})`;
+    known.set(name, getComputedStyle(probe).color);
+  }
+  return known.get(name);
+}
