@@ -144,7 +144,8 @@ std::vector<Finding> findings_of(const Group& group, const std::string& baseline
       const auto& x = values_of(group.rows[a], test);
       const auto& y = values_of(group.rows[b], test);
       if (x.empty() || y.empty()) continue;
-      findings.push_back({strategy, test, stats::median_difference(x, y),
+      const bool repeated = x.size() > 1 && y.size() > 1;
+      findings.push_back({strategy, test, repeated, stats::median_difference(x, y),
                           paired_change(x, group.repetitions[a], y, group.repetitions[b])});
     }
   return findings;

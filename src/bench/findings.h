@@ -31,6 +31,7 @@ std::vector<Group> groups_of(const std::vector<RunInfo>& runs);
 struct Finding {
   std::string strategy;
   sim::PlbComparison test;
+  bool repeated = false;       // both have two runs or more: without that there is no test and no interval
   stats::Interval difference;  // of the medians of the runs' values, seconds: bootstrap, 95%
   std::optional<stats::Interval>
       paired;  // change of the value, from runs of the same repetition, which had the same

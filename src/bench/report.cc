@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -38,15 +39,41 @@ std::string seconds_text(double value) {
   return digits(value, 3);
 }
 
-// The least, the middle and the greatest share.
+// The least, the middle and the greatest share of those that ran at several T.
 std::vector<double> three_mixes(const Group& group) {
-  std::set<double> all;
+  std::map<double, std::set<double>> terminals;
   for (const sim::PlbRow& row : group.rows)
-    all.insert(row.premium_share);
-  const std::vector<double> shares(all.begin(), all.end());
+    terminals[row.premium_share].insert(row.sessions);
+  std::vector<double> shares;
+  for (const auto& [share, all] : terminals)
+    if (all.size() > 1) shares.push_back(share);
   if (shares.size() <= 3) return shares;
   return {shares.front(), shares[shares.size() / 2], shares.back()};
 }
+
+// Charts with a line for each strategy, in the same order in all of them and so in the same colour.
+class StrategyCharts {
+ public:
+  StrategyCharts(const Group& group, const std::string& x_name, const std::string& y_name)
+      : charts_(chart_of(x_name, y_name, Scale::Linear, Scale::Linear)) {
+    for (const sim::PlbRow& row : group.rows)
+      strategies_.insert(row.strategy);
+  }
+
+  void add(const std::string& title, const sim::PlbRow& row, double x, const std::vector<double>& values) {
+    if (titles_.insert(title).second)
+      for (const std::string& strategy : strategies_)
+        charts_.add(title, strategy, std::nan(""), std::nan(""));  // a line without a point yet
+    charts_.add(title, row.strategy, x, mean_of(values));
+  }
+  void append_to(std::vector<Chart>& all) const {
+    all.insert(all.end(), charts_.all().begin(), charts_.all().end());
+  }
+
+ private:
+  Charts charts_;
+  std::set<std::string> strategies_, titles_;
+};
 
 bool among(const std::vector<double>& values, double value) {
   return std::find(values.begin(), values.end(), value) != values.end();
@@ -55,52 +82,56 @@ bool among(const std::vector<double>& values, double value) {
 // Response time against T, a chart per mix and class.
 Section by_terminals(const Group& group) {
   const std::vector<double> mixes = three_mixes(group);
-  Charts charts(chart_of("terminals T", "median response time, s", Scale::Linear, Scale::Linear));
+  const std::string x_name = "terminals T";
+  StrategyCharts medians(group, x_name, "median response time, s");
   for (const double mix : mixes)
     for (std::size_t c = 0; c < kClassCount; ++c)
       for (const sim::PlbRow& row : group.rows)
         if (row.premium_share == mix)
-          charts.add(
+          medians.add(
               "Median of " + group.class_names[c] + ", share of " + group.class_names[0] + " " + digits(mix),
-              row.strategy, row.sessions, mean_of(row.median[c]));
-  Charts tails(chart_of("terminals T", "p95 response time, s", Scale::Linear, Scale::Linear));
+              row, row.sessions, row.median[c]);
+  StrategyCharts tails(group, x_name, "p95 response time, s");
   for (const sim::PlbRow& row : group.rows)
     if (among(mixes, row.premium_share))
-      tails.add("p95 of " + group.class_names[0] + ", share " + digits(row.premium_share), row.strategy,
-                row.sessions, mean_of(row.p95[0]));
-  std::vector<Chart> all = charts.all();
-  all.insert(all.end(), tails.all().begin(), tails.all().end());
-  return {group.title + ": response time by load", {"Means over runs."}, std::move(all), {}};
+      tails.add("p95 of " + group.class_names[0] + ", share " + digits(row.premium_share), row, row.sessions,
+                row.p95[0]);
+  Section section{group.title + ": response time by load", {"Means over runs."}, {}, {}};
+  if (mixes.empty()) section.paragraphs = {"No share ran at more than one T."};
+  medians.append_to(section.charts);
+  tails.append_to(section.charts);
+  return section;
 }
 
 // Medians against the share, a chart per T and class.
 Section by_share(const Group& group) {
-  const std::string x_name = "share of " + group.class_names[0];
-  Charts charts(chart_of(x_name, "median response time, s", Scale::Linear, Scale::Linear));
+  StrategyCharts charts(group, "share of " + group.class_names[0], "median response time, s");
   for (std::size_t c = 0; c < kClassCount; ++c)
     for (const sim::PlbRow& row : group.rows)
-      charts.add("Median of " + group.class_names[c] + " at T = " + digits(row.sessions), row.strategy,
-                 row.premium_share, mean_of(row.median[c]));
-  return {group.title + ": medians at fixed load", {"Means over runs."}, charts.all(), {}};
+      charts.add("Median of " + group.class_names[c] + " at T = " + digits(row.sessions), row,
+                 row.premium_share, row.median[c]);
+  Section section{group.title + ": medians at fixed load", {"Means over runs."}, {}, {}};
+  charts.append_to(section.charts);
+  return section;
 }
 
 Section utilization(const Group& group) {
   const std::string x_name = "share of " + group.class_names[0];
-  Charts mean(chart_of(x_name, "utilization u", Scale::Linear, Scale::Linear));
-  Charts spread(chart_of(x_name, "CV(u)", Scale::Linear, Scale::Linear));
+  StrategyCharts mean(group, x_name, "utilization u"), spread(group, x_name, "CV(u)");
   for (const sim::PlbRow& row : group.rows) {
     const std::string at = "at T = " + digits(row.sessions);
-    mean.add("Utilization " + at, row.strategy, row.premium_share, mean_of(row.utilization));
-    spread.add("CV of the replicas' utilization " + at, row.strategy, row.premium_share,
-               mean_of(row.utilization_cv));
+    mean.add("Utilization " + at, row, row.premium_share, row.utilization);
+    spread.add("CV of the replicas' utilization " + at, row, row.premium_share, row.utilization_cv);
   }
-  std::vector<Chart> all = mean.all();
-  all.insert(all.end(), spread.all().begin(), spread.all().end());
-  return {group.title + ": utilization",
-          {"u is the mean over replicas of processor time over what the replica may use; CV(u) takes the "
-           "replicas as the whole population. Both are means over runs."},
-          std::move(all),
-          {}};
+  Section section{
+      group.title + ": utilization",
+      {"u is the mean over replicas of processor time over what the replica may use; CV(u) takes the "
+       "replicas as the whole population. Both are means over runs."},
+      {},
+      {}};
+  mean.append_to(section.charts);
+  spread.append_to(section.charts);
+  return section;
 }
 
 Section volcano(const Group& group, const std::vector<Finding>& findings, const std::string& baseline) {
@@ -109,7 +140,7 @@ Section volcano(const Group& group, const std::vector<Finding>& findings, const 
   like.points = true;
   Charts charts(like);
   for (const Finding& f : findings) {
-    if (f.test.change <= -1) continue;
+    if (!f.repeated || f.test.change <= -1) continue;
     charts.add(f.strategy + ", " + std::string(sim::metric_name(f.test.metric)),
                group.class_names[f.test.which], std::log2(1 + f.test.change),
                -std::log10(std::max(f.test.p, 1e-30)));
@@ -223,7 +254,8 @@ sim::Table findings_table(const Group& group, const std::vector<Finding>& findin
                group.class_names[f.test.which], std::string(sim::metric_name(f.test.metric)),
                percent(f.test.change), f.paired ? percent(f.paired->estimate) : "-",
                f.paired ? interval_text(*f.paired, percent) : "-", digits(f.difference.estimate, 3),
-               interval_text(f.difference, seconds_text), digits(f.test.p, 2), digits(f.test.p_holm, 2),
+               f.repeated ? interval_text(f.difference, seconds_text) : "-",
+               f.repeated ? digits(f.test.p, 2) : "-", f.repeated ? digits(f.test.p_holm, 2) : "-",
                f.test.effect ? digits(*f.test.effect, 3) : "-"});
   return table;
 }
@@ -237,13 +269,14 @@ sim::Table findings_csv(const std::vector<Group>& groups, const std::string& bas
       const auto paired = [&](double stats::Interval::*value) {
         return f.paired ? digits((*f.paired).*value, 8) : std::string();
       };
+      const auto repeated = [&](double value) { return f.repeated ? digits(value, 8) : std::string(); };
       table.add({group.title, f.strategy, baseline, digits(f.test.sessions, 8),
                  digits(f.test.premium_share, 8), group.class_names[f.test.which],
                  std::string(sim::metric_name(f.test.metric)), digits(f.test.change, 8),
                  paired(&stats::Interval::estimate), paired(&stats::Interval::low),
-                 paired(&stats::Interval::high), digits(f.difference.estimate, 8),
-                 digits(f.difference.low, 8), digits(f.difference.high, 8), digits(f.test.p, 8),
-                 digits(f.test.p_holm, 8), f.test.effect ? digits(*f.test.effect, 8) : ""});
+                 paired(&stats::Interval::high), digits(f.difference.estimate, 8), repeated(f.difference.low),
+                 repeated(f.difference.high), repeated(f.test.p), repeated(f.test.p_holm),
+                 f.test.effect ? digits(*f.test.effect, 8) : ""});
     }
   return table;
 }

@@ -71,6 +71,20 @@ TEST(Findings, PairOnlyWhatBothRan) {
   EXPECT_FALSE(median_of_premium(findings)->paired) << "one pair has no interval";
 }
 
+TEST(Findings, SayThatOneRunIsNoTest) {
+  auto all = runs();
+  all.erase(all.begin() + 2, all.begin() + 10);
+  const auto groups = groups_of(all);
+  const auto findings = findings_of(groups[0], "round_robin");
+  ASSERT_NE(median_of_premium(findings), nullptr);
+  EXPECT_FALSE(median_of_premium(findings)->repeated);
+  const auto table = findings_table(groups[0], findings).rows();
+  EXPECT_EQ(table.at(1).at(9), "-") << "no interval";
+  EXPECT_EQ(table.at(1).at(10), "-") << "no p";
+  EXPECT_NE(table.at(1).at(5), "-") << "but a change";
+  EXPECT_TRUE(page_of(groups, "round_robin", "").sections[3].charts.empty());
+}
+
 TEST(Findings, LeaveOutAClassThatNobodyBelongsTo) {
   auto all = runs();
   for (RunInfo& run : all)
@@ -84,13 +98,18 @@ TEST(Findings, AreNoneWithoutTheBaseline) {
 }
 
 TEST(Report, HasChartsAndTablesOfEveryGroup) {
-  const auto all = runs();
+  auto all = runs();
+  all.push_back(example_run("plb", 100, 0.5, 1, 1));  // so that one share has two loads
   const auto groups = groups_of(all);
   const report::Report page = page_of(groups, "round_robin", "sluice bench report x");
   ASSERT_EQ(page.sections.size(), 5U);
-  EXPECT_FALSE(page.sections[0].charts.empty());
+  EXPECT_EQ(page.sections[0].charts.size(), 3U) << "median of two classes and a p95, at that share";
+  for (const report::Chart& chart : page.sections[1].charts) {
+    ASSERT_EQ(chart.series.size(), 2U) << "every strategy, that each has one colour";
+    EXPECT_EQ(chart.series[0].name, "plb");
+  }
   EXPECT_EQ(page.sections[3].table.size(), 1 + findings_of(groups[0], "round_robin").size());
-  EXPECT_EQ(page.sections[4].table.size(), 4U);
+  EXPECT_EQ(page.sections[4].table.size(), 5U);
   EXPECT_NE(report::page(page).find("-log10 p"), std::string::npos);
   EXPECT_EQ(runs_table(all).rows().size(), 1 + 2 * all.size());
   EXPECT_EQ(findings_csv(groups, "round_robin").rows().size(), 5U);
