@@ -60,7 +60,7 @@ class Grid(unittest.TestCase):
 
     def test_has_every_configuration_in_every_repetition_once(self):
         self.assertEqual(len(set(self.cells)), len(self.cells))
-        each = len(SESSION) * 3 * 3 + len(PAPER) * 2 + (len(SIX) + len(TRANSACTION)) * 3
+        each = len(SESSION) * 3 * 3 + len(PAPER) * 2 + len(SIX) * 3 + len(TRANSACTION) * 2 * 3
         self.assertEqual(len(self.cells), 5 * each)
 
     def test_goes_repetition_by_repetition_and_grid_by_grid(self):

@@ -82,8 +82,10 @@ def cells(loads, shares, edge_shares, repetitions, seed, grids=("session", "six"
             if grid == "session":
                 points = [(s, t, p) for s in SESSION for t in loads for p in shares]
                 points += [(s, loads[1], p) for s in PAPER for p in edge_shares]
+            elif grid == "six":
+                points = [(s, loads[-1], p) for s in SIX for p in shares]
             else:
-                points = [(s, loads[-1], p) for s in (SIX if grid == "six" else TRANSACTION) for p in shares]
+                points = [(s, t, p) for s in TRANSACTION for t in loads[1:] for p in shares]
             rng.shuffle(points)
             for strategy, terminals, share in points:
                 yield Cell(grid, strategy, 6 if grid == "six" else 5, terminals, share, repetition)
