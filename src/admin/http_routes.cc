@@ -51,7 +51,7 @@ constexpr std::string_view kNoDashboard =
 struct CommandHelpRow {
   std::string_view path, help;
 };
-constexpr CommandHelpRow kCommands[] = {
+constexpr CommandHelpRow kHttpCommands[] = {
     {"/v1/replicas/NAME/drain", "No new sessions for the replica; those it has go on."},
     {"/v1/replicas/NAME/undrain", "Sessions again."},
     {"/v1/reload", "The configuration is read again, all or nothing."},
@@ -156,7 +156,7 @@ HttpResponse index_response() {
   for (const std::string_view name : kViews)
     line(std::string(kApi) + ascii_lower(name), find_view(name)->help);
   response.body += "\nPOST, with an admin token:\n";
-  for (const CommandHelpRow& row : kCommands)
+  for (const CommandHelpRow& row : kHttpCommands)
     line(row.path, row.help);
   return response;
 }
@@ -272,7 +272,7 @@ With a token in the file that `admin_token_file` names, these are carried out fo
 | path | what a POST does |
 | --- | --- |
 )";
-  for (const CommandHelpRow& row : kCommands)
+  for (const CommandHelpRow& row : kHttpCommands)
     line(row.path, row.help);
   out += R"(
 The answer is `{"notes": [...]}`, or `{"error": ..., "detail": ..., "hint": ...}`: 401 without the right token, 403 without a configured one or where a

@@ -11,7 +11,7 @@
 namespace sluice::cli {
 namespace {
 
-struct Asked {
+struct CalibrateOptions {
   calibrate::Options options;
   std::string config, database_url;
   std::vector<std::string> requests;  // PATTERN=PATH
@@ -25,7 +25,7 @@ std::shared_ptr<const config::PlacerConfig> load(const std::string& path) {
   return outcome.config;
 }
 
-int calibrate(Asked asked) {
+int calibrate(CalibrateOptions asked) {
   try {
     for (const std::string& request : asked.requests) {
       const std::size_t equals = request.find('=');
@@ -63,7 +63,7 @@ void add_calibrate(CLI::App& app, Action& action) {
       "  on host b:   sluice calibrate --sql-only --host b --database-url postgresql://... -o b.yaml\n"
       "  here:        sluice calibrate -c placer.yaml --merge a.yaml b.yaml\n"
       "Exit code 1, and nothing written, when a host does not answer or the samples are too noisy.");
-  const auto asked = std::make_shared<Asked>();
+  const auto asked = std::make_shared<CalibrateOptions>();
   calibrate::Options& o = asked->options;
   command->add_option("-c,--config", asked->config, "Configuration file of the placer")->type_name("FILE");
   command->add_option("-o,--output", o.output,

@@ -10,13 +10,13 @@
 namespace sluice::cli {
 namespace {
 
-struct Asked {
+struct AssignmentOptions {
   sim::AssignmentPlan plan;
   RunOptions how;
   bool formulas = false;
 };
 
-int simulate(Asked asked) {
+int simulate(AssignmentOptions asked) {
   if (!sizes_possible(asked.plan, "sluice sim assignment")) return kUsage;
   if (asked.formulas) asked.plan.runs = 0;
   const auto rows = rows_of<sim::AssignmentExperiment>(asked.plan, asked.how);
@@ -38,7 +38,7 @@ void add_sim_assignment(CLI::App& parent, Action& action) {
       "exact\n"
       "formula where there is one. The last columns say how many times better than PS a rule is.\n"
       "Where --alpha is near 1 and --max large, no simulation converges: use --formulas there.");
-  const auto asked = std::make_shared<Asked>();
+  const auto asked = std::make_shared<AssignmentOptions>();
   sim::AssignmentPlan& plan = asked->plan;
   std::map<std::string, sim::Rule> rules;
   for (const sim::Rule rule : sim::kRules)

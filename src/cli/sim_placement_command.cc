@@ -11,7 +11,7 @@
 namespace sluice::cli {
 namespace {
 
-struct Asked {
+struct PlacementOptions {
   sim::PlacementPlan plan = sim::published_sweep();
   RunOptions how;
   std::string calibration, route;
@@ -24,7 +24,7 @@ std::optional<placement::Millis> median_of(const std::optional<calibration::Meas
 
 // The hosts of one route of a calibration. Problems are printed; nullopt then.
 std::optional<std::vector<sim::SweepHost>> hosts_of(const calibration::Calibration& known,
-                                                    const Asked& asked) {
+                                                    const PlacementOptions& asked) {
   const calibration::Route* const route = known.find_route(asked.route);
   const auto fail = [&](const std::string& why) {
     std::cerr << "sluice sim placement: " << asked.calibration << ": " << why << "\n";
@@ -55,7 +55,7 @@ std::optional<std::vector<sim::SweepHost>> hosts_of(const calibration::Calibrati
   return hosts;
 }
 
-int simulate(Asked asked) {
+int simulate(PlacementOptions asked) {
   if (!asked.calibration.empty()) {
     config::Problems problems;
     const auto known = calibration::load(asked.calibration, problems);
@@ -86,7 +86,7 @@ void add_sim_placement(CLI::App& parent, Action& action) {
       "By the placer's own cost model. Without --calibration the published sweep: hosts A, near the user, "
       "and B,\n"
       "near the database. 'lost' is what network_only's choice costs more than profiled's.");
-  const auto asked = std::make_shared<Asked>();
+  const auto asked = std::make_shared<PlacementOptions>();
   CLI::Option* const file =
       command->add_option("--calibration", asked->calibration, "Calibration file that sluice calibrate wrote")
           ->type_name("FILE");

@@ -10,7 +10,7 @@
 namespace sluice::cli {
 namespace {
 
-struct Asked {
+struct PlbOptions {
   sim::PlbPlan plan;
   RunOptions how;
   std::vector<std::string> strategies;  // none: all
@@ -36,7 +36,7 @@ bool keep(std::vector<sim::Strategy>& strategies, const std::vector<std::string>
 }
 
 // Adds what --weight and --hold ask for. False, with a message, when that cannot be read.
-bool add_proportional(std::vector<sim::Strategy>& strategies, const Asked& asked) {
+bool add_proportional(std::vector<sim::Strategy>& strategies, const PlbOptions& asked) {
   for (const std::string& text : asked.weights) {
     const auto weight = Weight::parse(text);
     if (!weight) {
@@ -58,7 +58,7 @@ bool add_proportional(std::vector<sim::Strategy>& strategies, const Asked& asked
   return true;
 }
 
-int simulate(Asked asked) {
+int simulate(PlbOptions asked) {
   const sim::PlbWorkload& load = asked.plan.workload;
   if (!keep(asked.plan.strategies, asked.strategies) || !add_proportional(asked.plan.strategies, asked))
     return kUsage;
@@ -101,7 +101,7 @@ void add_sim_plb(CLI::App& parent, Action& action) {
       "busier "
       "cluster\n"
       "with parallel queries: --think 0.5 --demand 8 --cores-per-query 3.");
-  const auto asked = std::make_shared<Asked>();
+  const auto asked = std::make_shared<PlbOptions>();
   sim::PlbPlan& plan = asked->plan;
   sim::PlbWorkload& load = plan.workload;
   const auto number = [&](const char* name, double& value, double min, double max, const char* help) {

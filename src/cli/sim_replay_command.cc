@@ -13,7 +13,7 @@
 namespace sluice::cli {
 namespace {
 
-struct Asked {
+struct ReplayOptions {
   TraceOptions trace;
   RunOptions how;
   sim::WhatIf what;
@@ -39,7 +39,7 @@ bool read_split(const std::string& text, std::vector<std::int64_t>& split) {
   return true;
 }
 
-bool read_choices(Asked& asked) {
+bool read_choices(ReplayOptions& asked) {
   for (const std::string& name : asked.policies) {
     const auto kind = policy::parse_policy(name);
     if (!kind) return complain("no policy is called '" + name.substr(0, 40) + "'");
@@ -56,7 +56,7 @@ bool read_choices(Asked& asked) {
   return true;
 }
 
-int simulate(Asked asked) {
+int simulate(ReplayOptions asked) {
   if (!read_choices(asked)) return kUsage;
   const auto input = read_checked_trace(asked.trace, "sluice sim replay");
   if (!input) return kFailure;
@@ -94,7 +94,7 @@ void add_sim_replay(CLI::App& parent, Action& action) {
       "combination of what is asked for. Response times count the wait for a replica. How a trace is "
       "recorded,\n"
       "and what a replay can and cannot say: docs/recording.md.");
-  const auto asked = std::make_shared<Asked>();
+  const auto asked = std::make_shared<ReplayOptions>();
   add_trace_options(*command, asked->trace);
   command->add_option("--policy", asked->policies, "Policies; default the recorded one")
       ->delimiter(',')

@@ -8,13 +8,13 @@
 namespace sluice::cli {
 namespace {
 
-struct Asked {
+struct SchedulingOptions {
   sim::SchedulingPlan plan;
   RunOptions how;
   bool formulas = false;
 };
 
-int simulate(Asked asked) {
+int simulate(SchedulingOptions asked) {
   if (!sizes_possible(asked.plan, "sluice sim scheduling")) return kUsage;
   if (asked.formulas) asked.plan.runs = 0;
   const auto rows = rows_of<sim::SchedulingExperiment>(asked.plan, asked.how);
@@ -33,7 +33,7 @@ void add_sim_scheduling(CLI::App& parent, Action& action) {
       "shorter\n"
       "the mean response time is than under PS. The last columns are response over size of the largest\n"
       "connections: of the largest 0.1% as simulated, and of the largest size there is by formula.");
-  const auto asked = std::make_shared<Asked>();
+  const auto asked = std::make_shared<SchedulingOptions>();
   sim::SchedulingPlan& plan = asked->plan;
   command->add_option("--quantum", plan.quantum, "Chunk of shortest_connection_first")
       ->check(CLI::Range(1e-12, 1e15))

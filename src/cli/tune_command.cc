@@ -10,14 +10,14 @@
 namespace sluice::cli {
 namespace {
 
-struct Asked {
+struct TuneOptions {
   TraceOptions trace;
   RunOptions how;
   sim::TunePlan plan;
   std::size_t shown = 10;
 };
 
-int search(Asked asked) {
+int search(TuneOptions asked) {
   const auto input = read_checked_trace(asked.trace, "sluice tune");
   if (!input) return kFailure;
   asked.plan.cores = input->demands.cores;
@@ -53,7 +53,7 @@ void add_tune(CLI::App& app, Action& action) {
       "costs --prefer times as much as the one below it. In the names, plb has "
       "target/saturation/return_ratio of each\n"
       "class, proportional the weights, dedicated the replicas. See docs/recording.md.");
-  const auto asked = std::make_shared<Asked>();
+  const auto asked = std::make_shared<TuneOptions>();
   add_trace_options(*command, asked->trace);
   command->add_option("--prefer", asked->plan.prefer, "Price of a class beside the one below it")
       ->check(CLI::Range(0.01, 100.0))

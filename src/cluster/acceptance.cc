@@ -18,7 +18,7 @@ using pgclient::PgErrc;
 using pgclient::PgError;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t kAnswerBytesMax = 16 * 1024;
+constexpr std::uint32_t kLoginAnswerBytesMax = 16 * 1024;
 constexpr std::size_t kReadBytes = 1024;
 
 PgError failed(std::error_code code, std::string message = {}, std::string sqlstate = {}) {
@@ -43,7 +43,7 @@ asio::awaitable<std::optional<PgError>> ask(net::Stream& stream, std::string dat
   Bytes message;
   protocol::append_startup_message(message, parameters);
   if (const auto sent = co_await stream.write_all(message); !sent) co_return failed(sent.error().code);
-  protocol::FrameDecoder decoder(kAnswerBytesMax);
+  protocol::FrameDecoder decoder(kLoginAnswerBytesMax);
   for (;;) {
     const auto count = co_await stream.read_some(decoder.prepare(kReadBytes));
     if (!count && count.error().code == BaseErrc::Closed)

@@ -16,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // A cluster of 256 members with all they say of themselves takes a tenth of it.
-constexpr std::size_t kAnswerBytesMax = std::size_t{1} << 20;
+constexpr std::size_t kPatroniAnswerBytesMax = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -102,7 +102,7 @@ asio::awaitable<std::optional<ClusterView>> PatroniWatch::ask() {
     const std::string address = source.authority();
     mirror::FetchLimits limits;
     limits.timeout = settings.timeout;
-    limits.body_bytes_max = kAnswerBytesMax;
+    limits.body_bytes_max = kPatroniAnswerBytesMax;
     std::shared_ptr<const net::TlsContext> tls = settings.tls;
     auto answer = co_await mirror::fetch(std::move(source), limits, std::move(tls));
     std::string problem;

@@ -105,7 +105,7 @@ void check_rule(const Config& config, const HbaRule& rule, const std::string& pa
   check_secret_kinds(config, rule, path, reporter);
 }
 
-bool is_unconditional(const HbaRule& rule) {
+bool matches_everybody(const HbaRule& rule) {
   return rule.network.empty() && rule.user.empty() && rule.database.empty() && rule.tls == TlsUse::Any;
 }
 
@@ -134,7 +134,7 @@ void check_authentication(const Config& config, Reporter& reporter) {
   for (std::size_t i = 0; i < config.hba.size(); ++i) {
     const std::string path = listed ? indexed("hba", i) : "auth_type";
     check_rule(config, config.hba[i], path, reporter);
-    if (is_unconditional(config.hba[i]) && i + 1 < config.hba.size())
+    if (matches_everybody(config.hba[i]) && i + 1 < config.hba.size())
       reporter.warning(indexed("hba", i + 1), "is never reached: " + path + " matches every client");
   }
   check_role(config, "auth_user", options.auth_user, "auth_password_file", config.passwords.auth_user,

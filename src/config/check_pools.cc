@@ -171,7 +171,7 @@ void check_databases(const Config& config, Reporter& reporter) {
   }
 }
 
-void check_hosts(const Config& config, Reporter& reporter) {
+void check_origin_hosts(const Config& config, Reporter& reporter) {
   check_unique_names(config.hosts, "hosts", reporter);
   const bool trusts_option =
       !config.options.trust_host_option_users.empty() || !config.options.trust_host_option_networks.empty();
@@ -193,7 +193,7 @@ void check_pools(const Config& config, Reporter& reporter) {
   check_rules(config, reporter);
   check_budgets(config, reporter);
   check_databases(config, reporter);
-  check_hosts(config, reporter);
+  check_origin_hosts(config, reporter);
 }
 
 }  // namespace sluice::config

@@ -103,6 +103,8 @@ std::span<const Field<HbaRule>> fields_of<HbaRule>() {
   return table;
 }
 
+#undef F
+
 std::span<const ListKey> list_keys() {
   static constexpr ListKey kKeys[] = {
       {"primary", Apply::OnReload,

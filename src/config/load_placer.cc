@@ -29,7 +29,7 @@ void complete(PlacerConfig& config) {
     if (route.profile_route.empty()) route.profile_route = route.pattern;
 }
 
-void check_hosts(const PlacerConfig& config, Reporter& reporter) {
+void check_compute_hosts(const PlacerConfig& config, Reporter& reporter) {
   if (config.compute_hosts.empty())
     reporter.error("compute_hosts", "is missing or empty",
                    "compute_hosts: [{name: a, address: 10.0.0.1, port: 3000}]");
@@ -150,7 +150,7 @@ PlacerLoadOutcome load_placer_text(std::string_view yaml, const std::string& pat
   if (const std::optional<Node> root = parse_yaml(yaml, path, outcome.problems)) {
     read_placer_tree(*root, *config, reporter);
     complete(*config);
-    check_hosts(*config, reporter);
+    check_compute_hosts(*config, reporter);
     check_routes(*config, reporter);
     check_dependencies(*config, reporter);
     check_options(*config, reporter);

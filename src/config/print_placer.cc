@@ -10,7 +10,7 @@ struct PlacerSection {
   std::string_view key;
   std::string_view example;  // for the sample file; YAML
 };
-constexpr PlacerSection kSections[] = {
+constexpr PlacerSection kPlacerSections[] = {
     {"compute_hosts",
      "compute_hosts:\n  - {name: compute-a, address: 10.1.0.10, port: 3000}\n"
      "  - {name: compute-b, address: 10.2.0.10, port: 3000, health_path: /up}\n"},
@@ -22,7 +22,7 @@ constexpr PlacerSection kSections[] = {
      "#dependencies:\n#  - {name: redis, rtt: {compute-a: 0.2ms, compute-b: 0.9ms}, n_serial: {/feed: 2}}\n"},
 };
 
-std::string help_of(std::string_view key) {
+std::string placer_help_of(std::string_view key) {
   for (const ListKey& list : placer_list_keys())
     if (list.key == key) return std::string(list.help);
   return "";
@@ -30,7 +30,7 @@ std::string help_of(std::string_view key) {
 
 // Calls `use.template operator()<Record>()` with the record type of a list.
 template <class Use>
-void with_record_of(std::string_view key, const Use& use) {
+void with_placer_record_of(std::string_view key, const Use& use) {
   if (key == "compute_hosts") return use.template operator()<ComputeHost>();
   if (key == "routes") return use.template operator()<PlacerRoute>();
   if (key == "dependencies") return use.template operator()<Dependency>();
@@ -63,9 +63,9 @@ std::string placer_sample_file() {
       "# 5min, 1h, 1d), sizes too (kB, MB, GB). Relative file names are looked up from this file's folder.\n"
       "#\n"
       "# A first configuration needs the compute hosts, no more.\n";
-  for (const PlacerSection& section : kSections) {
-    out += "\n" + wrapped(std::string(section.key) + ": " + help_of(section.key), "# ", kSampleWidth);
-    with_record_of(section.key, [&]<class R>() { append_sample_fields<R>(out); });
+  for (const PlacerSection& section : kPlacerSections) {
+    out += "\n" + wrapped(std::string(section.key) + ": " + placer_help_of(section.key), "# ", kSampleWidth);
+    with_placer_record_of(section.key, [&]<class R>() { append_sample_fields<R>(out); });
     out += section.example;
   }
   append_sample_options<PlacerOptions>(out);
@@ -84,9 +84,9 @@ std::string placer_reference_page() {
       "changed that way;\n"
       "a file that changes one of them is refused as a whole, and the log says which.\n";
   append_reference_options<PlacerOptions>(out);
-  for (const PlacerSection& section : kSections) {
-    out += "\n## " + std::string(section.key) + "\n\n" + help_of(section.key) + "\n\n";
-    with_record_of(section.key, [&]<class R>() { append_reference_fields<R>(out); });
+  for (const PlacerSection& section : kPlacerSections) {
+    out += "\n## " + std::string(section.key) + "\n\n" + placer_help_of(section.key) + "\n\n";
+    with_placer_record_of(section.key, [&]<class R>() { append_reference_fields<R>(out); });
   }
   return out;
 }

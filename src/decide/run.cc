@@ -26,9 +26,9 @@ ReadResult read_line(std::istream& in, std::string& line) {
 }
 
 Applied apply_line(Engine& engine, const std::string& line) {
-  const JsonLine json = parse_json_line(line);
-  if (!json.problem.empty()) return {std::nullopt, json.problem};
-  const ParsedEvent parsed = parse_event(json.value);
+  const JsonLine read = parse_json_line(line);
+  if (!read.problem.empty()) return {std::nullopt, read.problem};
+  const ParsedEvent parsed = parse_event(read.value);
   if (!parsed.problem.empty()) return {std::nullopt, parsed.problem};
   return engine.apply(parsed.event);
 }

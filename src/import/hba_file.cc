@@ -59,9 +59,9 @@ std::string beside(const std::string& file, const std::string& name) {
   return name.starts_with('/') || slash == file.npos ? name : file.substr(0, slash + 1) + name;
 }
 
-class Reader {
+class HbaReader {
  public:
-  Reader(const ReadFile& read, HbaFile& file) : read_(read), file_(file) {}
+  HbaReader(const ReadFile& read, HbaFile& file) : read_(read), file_(file) {}
 
   template <class Take>
   void each_line(const std::string& path, const Take& take) {
@@ -131,7 +131,7 @@ class Reader {
 
 HbaFile read_hba(const std::string& path, const ReadFile& read) {
   HbaFile file;
-  Reader reader(read, file);
+  HbaReader reader(read, file);
   reader.each_line(path, [&](const Place& place, std::vector<HbaColumn> columns) {
     reader.rule(place, std::move(columns));
   });

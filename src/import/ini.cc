@@ -21,9 +21,9 @@ std::string shown(std::string_view text) {
   return without_controls(text.substr(0, 40));
 }
 
-class Reader {
+class IniReader {
  public:
-  explicit Reader(const ReadFile& read) : read_(read) {}
+  explicit IniReader(const ReadFile& read) : read_(read) {}
 
   void file(const std::string& path, std::size_t depth, const Place& from) {
     if (depth > kIniDepthMax) return problem(from, "%include", "files include each other too deeply");
@@ -110,7 +110,7 @@ class Reader {
 }  // namespace
 
 Ini read_ini(const std::string& path, const ReadFile& read) {
-  Reader reader(read);
+  IniReader reader(read);
   reader.file(path, 0, {path, 0});
   return reader.take();
 }

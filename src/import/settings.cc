@@ -14,10 +14,10 @@ namespace {
 using Handler = void (*)(const IniEntry& entry, const Settings& settings, Output& out);
 
 // Settings without an equivalent, with what people can do. An empty hint: nothing has to be done.
-struct Missing {
+struct MissingSetting {
   std::string_view key, text;
 };
-constexpr Missing kMissing[] = {
+constexpr MissingSetting kMissingSettings[] = {
     {"logfile", "no equivalent under this name: log_file, or standard error and from there to journald"},
     {"pidfile", "no equivalent: systemd or a container knows the process"},
     {"syslog", "no equivalent: the log goes to standard error, and from there to journald"},
@@ -213,11 +213,11 @@ void translate_settings(const Settings& settings, const Sources& sources, Output
     } else if (is_option(entry->key)) {
       put_option(out, *entry, entry->key, entry->value);
     } else {
-      const auto missing = std::find_if(std::begin(kMissing), std::end(kMissing),
-                                        [&](const Missing& m) { return m.key == entry->key; });
+      const auto missing = std::find_if(std::begin(kMissingSettings), std::end(kMissingSettings),
+                                        [&](const MissingSetting& m) { return m.key == entry->key; });
       out.note(entry->place, entry->key,
-               missing == std::end(kMissing) ? "is no setting that PgBouncer 1.25 or Sluice knows"
-                                             : std::string(missing->text));
+               missing == std::end(kMissingSettings) ? "is no setting that PgBouncer 1.25 or Sluice knows"
+                                                     : std::string(missing->text));
     }
   }
   // PgBouncer's default, with which verifiers of both kinds let in.

@@ -13,9 +13,9 @@ namespace sluice::pgclient {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kAwait = asio::experimental::as_tuple(asio::use_awaitable);
+constexpr auto kAwaitTurn = asio::experimental::as_tuple(asio::use_awaitable);
 
-PgError failure(std::error_code code) {
+PgError pool_failure(std::error_code code) {
   return {Error(code, Side::Server, Retry::Yes), "", code.message()};
 }
 
@@ -43,7 +43,7 @@ asio::awaitable<bool> QueryPool::wait_for_slot(Clock::time_point deadline) {
     if (waiting_.size() >= settings_.waiting_max || Clock::now() >= deadline) co_return false;
     auto turn = std::make_shared<asio::steady_timer>(co_await asio::this_coro::executor, deadline);
     waiting_.push_back(turn);
-    co_await turn->async_wait(kAwait);
+    co_await turn->async_wait(kAwaitTurn);
     std::erase(waiting_, turn);
     const auto state = co_await asio::this_coro::cancellation_state;
     if (state.cancelled() == asio::cancellation_type::none) continue;
@@ -55,7 +55,7 @@ asio::awaitable<bool> QueryPool::wait_for_slot(Clock::time_point deadline) {
 }
 
 asio::awaitable<PgResult<Client>> QueryPool::connect_any(Settings settings) {
-  PgError last = failure(make_error_code(PgErrc::ConnectFailed));
+  PgError last = pool_failure(make_error_code(PgErrc::ConnectFailed));
   const std::size_t first = preferred_;
   for (std::size_t i = 0; i < settings.servers.size(); ++i) {
     const std::size_t server = (first + i) % settings.servers.size();
@@ -74,7 +74,7 @@ asio::awaitable<PgResult<Rows>> QueryPool::query(std::string sql,
                                                  std::vector<std::optional<std::string>> params) {
   co_await asio::this_coro::throw_if_cancelled(false);
   if (!co_await wait_for_slot(Clock::now() + settings_.connect_timeout))
-    co_return failure(make_error_code(PgErrc::PoolBusy));
+    co_return pool_failure(make_error_code(PgErrc::PoolBusy));
   const Slot slot(*this);
   const Settings settings = settings_;
   const std::size_t generation = generation_;

@@ -13,7 +13,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using placement::Millis;
 
-double seconds(Clock::duration duration) {
+double seconds_of(Clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
@@ -205,11 +205,11 @@ std::string distrust(const profile::Profile& profile, const config::PlacerOption
   if (publication.closed) return "the router that wrote it has ended";
   if (profile::writer_state(publication, now) == profile::WriterState::Dead)
     return fmt::format("its router gives no sign of life, the last {:.1f} s ago",
-                       seconds(now - publication.heartbeat));
+                       seconds_of(now - publication.heartbeat));
   const auto age = now - std::min(publication.heartbeat, publication.contents_at);
   if (age > options.profile_max_age)
-    return fmt::format("its values are {:.1f} s old, and profile_max_age is {:.1f} s", seconds(age),
-                       seconds(options.profile_max_age));
+    return fmt::format("its values are {:.1f} s old, and profile_max_age is {:.1f} s", seconds_of(age),
+                       seconds_of(options.profile_max_age));
   if (!profile::is_consistent(profile.contents)) return "its tables do not fit together";
   return "";
 }

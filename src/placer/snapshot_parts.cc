@@ -12,14 +12,14 @@ net::TlsVersions versions(config::TlsProtocols protocols) {
   return versions;
 }
 
-double fraction(Ratio ratio) {
+double fraction_of(Ratio ratio) {
   return static_cast<double>(ratio.floor_of(Ratio::kUnit)) / static_cast<double>(Ratio::kUnit);
 }
 
 placement::AdaptiveSettings adaptive_settings(const config::PlacerOptions& options) {
   placement::AdaptiveSettings settings;
-  settings.exploration = fraction(options.exploration);
-  settings.hysteresis = fraction(options.hysteresis);
+  settings.exploration = fraction_of(options.exploration);
+  settings.hysteresis = fraction_of(options.hysteresis);
   settings.forget_after = placement::Millis(options.forget_after);
   return settings;
 }

@@ -11,7 +11,7 @@ namespace sluice::pooling {
 namespace {
 
 // Words of a statement that are kept to tell its kind; of the rest only calls and INTO are looked at.
-constexpr std::size_t kHeadTokens = 24;
+constexpr std::size_t kClassifiedTokens = 24;
 
 // Of ASCII and not too long, so that it is a name in each encoding, and itself.
 bool plain_name(const SqlToken& token) {
@@ -28,7 +28,7 @@ class StatementReader {
   explicit StatementReader(SqlFacts& facts) : facts_(&facts) {}
 
   void token(const SqlToken& token) {
-    if (count_ < kHeadTokens) head_[count_] = token;
+    if (count_ < kClassifiedTokens) head_[count_] = token;
     ++count_;
     look_at_call(token);
     if (previous_.word("into") && temporary_place(token) && may_select_into())
@@ -82,7 +82,7 @@ class StatementReader {
   static std::span<const SqlToken> without_explain(std::span<const SqlToken> head);
 
   SqlFacts* facts_;
-  std::array<SqlToken, kHeadTokens> head_{};
+  std::array<SqlToken, kClassifiedTokens> head_{};
   std::size_t count_ = 0;  // of all tokens
   SqlToken previous_;
   bool with_hold_ = false;
@@ -155,7 +155,8 @@ std::span<const SqlToken> StatementReader::without_explain(std::span<const SqlTo
 }
 
 void StatementReader::finish() {
-  const auto head = without_explain(std::span<const SqlToken>(head_).first(std::min(count_, kHeadTokens)));
+  const auto head =
+      without_explain(std::span<const SqlToken>(head_).first(std::min(count_, kClassifiedTokens)));
   if (head.empty()) return;
   const SqlToken& first = head.front();
   const auto rest = head.subspan(1);

@@ -11,7 +11,7 @@ namespace {
 using Kind = TransactionStep::Kind;
 
 // ROLLBACK WORK TO SAVEPOINT name
-constexpr std::size_t kHeadTokens = 5;
+constexpr std::size_t kStepTokens = 5;
 
 bool filler(const SqlToken& token) {
   return token.word("work") || token.word("transaction");
@@ -42,13 +42,13 @@ std::optional<TransactionStep> step_of(std::span<const SqlToken> head) {
 
 std::vector<TransactionStep> transaction_steps(std::string_view sql, Backslash backslash) {
   std::vector<TransactionStep> steps;
-  std::array<SqlToken, kHeadTokens> head{};
+  std::array<SqlToken, kStepTokens> head{};
   std::size_t count = 0;
   SqlLexer lexer(sql, backslash);
   for (SqlToken token = lexer.next(); steps.size() < kTransactionStepsMax; token = lexer.next()) {
     const bool end = token.kind == SqlTokenKind::End;
     if (!end && !token.symbol(';')) {
-      if (count < kHeadTokens) head[count++] = token;
+      if (count < kStepTokens) head[count++] = token;
       continue;
     }
     if (auto step = step_of(std::span(head).first(count))) steps.push_back(*std::move(step));

@@ -23,9 +23,9 @@ Json age_of(Moment moment, Moment now) {
 }
 
 // Members of an object of unknown make.
-class Reading {
+class JsonReading {
  public:
-  Reading(const Json& object, Moment now) : object_(object), now_(now) {}
+  JsonReading(const Json& object, Moment now) : object_(object), now_(now) {}
 
   std::int64_t integer(const char* name) const {
     const Json* const value = find(name);
@@ -95,7 +95,7 @@ Json host_json(const Host& h, Moment now) {
           {"calibrated_age_ms", age_of(h.calibrated_at, now)}};
 }
 
-Host host_of(const Reading& r) {
+Host host_of(const JsonReading& r) {
   Host h;
   h.name = r.text("name");
   h.client_leg = r.duration("client_leg_ns");
@@ -122,7 +122,7 @@ Json server_json(const Server& s, Moment now) {
           {"age_ms", age_of(s.measured_at, now)}};
 }
 
-Server server_of(const Reading& r) {
+Server server_of(const JsonReading& r) {
   Server s;
   s.name = r.text("name");
   s.role = r.text("role") == "primary" ? ServerRole::Primary : ServerRole::Replica;
@@ -143,7 +143,7 @@ Json rtt_json(const Rtt& rtt, Moment now) {
           {"age_ms", age_of(rtt.measured_at, now)}};
 }
 
-Rtt rtt_of(const Reading& r) {
+Rtt rtt_of(const JsonReading& r) {
   const std::string source = r.text("source");
   Rtt rtt;
   rtt.estimate = r.duration("estimate_ns");
@@ -169,7 +169,7 @@ Json route_json(const Route& route, Moment now) {
   return json;
 }
 
-Route route_of(const Reading& r) {
+Route route_of(const JsonReading& r) {
   Route route;
   route.name = r.text("name");
   route.priority_class = r.text("class");
@@ -190,7 +190,7 @@ Json residual_json(const Residual& residual, Moment now) {
           {"age_ms", age_of(residual.measured_at, now)}};
 }
 
-Residual residual_of(const Reading& r) {
+Residual residual_of(const JsonReading& r) {
   return {r.duration("residual_ns"), r.small_count("samples"), r.moment("age_ms")};
 }
 
@@ -206,7 +206,7 @@ Json publication_json(const Publication& p, Moment now) {
           {"interval_ms", std::chrono::duration_cast<std::chrono::milliseconds>(p.interval).count()}};
 }
 
-Publication publication_of(const Reading& r) {
+Publication publication_of(const JsonReading& r) {
   Publication p;
   p.generation = r.count("generation");
   p.publications = r.count("publications");
@@ -271,23 +271,23 @@ std::string to_json(const Profile& profile, Moment now) {
 
 Result<Profile> from_json(std::string_view text, Moment now) {
   const Json document = Json::parse(text, nullptr, false);
-  const Reading top(document, now);
+  const JsonReading top(document, now);
   if (document.is_discarded() || !document.is_object() || !document.contains("publication"))
     return ProfileErrc::Malformed;
   const auto reading = [now](auto make) {
-    return [now, make](const Json& json) { return make(Reading(json, now)); };
+    return [now, make](const Json& json) { return make(JsonReading(json, now)); };
   };
   Profile profile;
-  profile.publication = publication_of(Reading(document["publication"], now));
+  profile.publication = publication_of(JsonReading(document["publication"], now));
   Contents& c = profile.contents;
   for (const Json& host : top.list("hosts"))
-    c.hosts.push_back(host_of(Reading(host, now)));
+    c.hosts.push_back(host_of(JsonReading(host, now)));
   for (const Json& server : top.list("servers"))
-    c.servers.push_back(server_of(Reading(server, now)));
+    c.servers.push_back(server_of(JsonReading(server, now)));
   for (const Json& name : top.list("classes"))
     c.classes.push_back(name.is_string() ? name.get<std::string>() : "");
   for (const Json& route : top.list("routes"))
-    c.routes.push_back(route_of(Reading(route, now)));
+    c.routes.push_back(route_of(JsonReading(route, now)));
   // The lists are as long as the text allows, their products are not.
   constexpr std::size_t kCellsMax = 1 << 22;
   for (const std::size_t width : {c.servers.size(), c.routes.size()})

@@ -25,9 +25,9 @@ Result<Record> load_record(RecordSource& source, std::uint64_t offset, std::uint
   return record;
 }
 
-class Reading {
+class RecordReading {
  public:
-  Reading(RecordSource& source, const Layout& layout, const sluice_profile_state& state)
+  RecordReading(RecordSource& source, const Layout& layout, const sluice_profile_state& state)
       : source_(source), layout_(layout), state_(state) {}
 
   bool counts_fit() const noexcept {
@@ -137,7 +137,7 @@ Result<Profile> read_profile(RecordSource& source, const Header& header) {
     const auto before = state_now();
     if (!before) return before.error();
     if (before->shape % 2 != 0) continue;
-    Reading reading(source, layout, *before);
+    RecordReading reading(source, layout, *before);
     if (!reading.counts_fit()) return ProfileErrc::Malformed;
     auto contents = reading.all();
     if (!contents) return contents.error();

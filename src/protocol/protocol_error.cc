@@ -6,7 +6,7 @@
 namespace sluice::protocol {
 namespace {
 
-struct Row {
+struct ProtocolErrorRow {
   ProtocolErrc code;
   const char* severity;
   const char* sqlstate;
@@ -15,16 +15,16 @@ struct Row {
 };
 
 constexpr std::array kRows{
-    Row{ProtocolErrc::LengthTooSmall, "FATAL", "08P01", "invalid message length",
-        "A length counts its own four bytes, so it is at least 4."},
-    Row{ProtocolErrc::MessageTooLong, "FATAL", "08P01", "message exceeds the size limit", ""},
-    Row{ProtocolErrc::MalformedMessage, "FATAL", "08P01", "invalid message format", ""},
-    Row{ProtocolErrc::UnexpectedMessage, "FATAL", "08P01", "message type not expected here", ""},
-    Row{ProtocolErrc::DecoderDead, "FATAL", "08P01", "connection already failed", ""},
+    ProtocolErrorRow{ProtocolErrc::LengthTooSmall, "FATAL", "08P01", "invalid message length",
+                     "A length counts its own four bytes, so it is at least 4."},
+    ProtocolErrorRow{ProtocolErrc::MessageTooLong, "FATAL", "08P01", "message exceeds the size limit", ""},
+    ProtocolErrorRow{ProtocolErrc::MalformedMessage, "FATAL", "08P01", "invalid message format", ""},
+    ProtocolErrorRow{ProtocolErrc::UnexpectedMessage, "FATAL", "08P01", "message type not expected here", ""},
+    ProtocolErrorRow{ProtocolErrc::DecoderDead, "FATAL", "08P01", "connection already failed", ""},
 };
 
-const Row* find(ProtocolErrc e) noexcept {
-  for (const Row& row : kRows)
+const ProtocolErrorRow* find(ProtocolErrc e) noexcept {
+  for (const ProtocolErrorRow& row : kRows)
     if (row.code == e) return &row;
   return nullptr;
 }
@@ -33,7 +33,7 @@ class ProtocolCategory final : public std::error_category {
  public:
   const char* name() const noexcept override { return "sluice.protocol"; }
   std::string message(int value) const override {
-    const Row* row = find(static_cast<ProtocolErrc>(value));
+    const ProtocolErrorRow* row = find(static_cast<ProtocolErrc>(value));
     return row == nullptr ? "unknown protocol error" : row->message;
   }
 };
@@ -47,7 +47,7 @@ std::error_code make_error_code(ProtocolErrc e) noexcept {
 }
 
 ErrorFields error_fields(ProtocolErrc e) {
-  const Row* row = find(e);
+  const ProtocolErrorRow* row = find(e);
   if (row == nullptr) return {"FATAL", "XX000", "unknown protocol error", "", ""};
   return {row->severity, row->sqlstate, row->message, "", row->hint};
 }

@@ -6,13 +6,13 @@ namespace sluice::protocol {
 namespace {
 
 // SQLSTATE, message, detail.
-struct Row {
+struct ScramErrorRow {
   const char* sqlstate;
   const char* message;
   const char* detail;
 };
 
-Row row_of(ScramErrc e) {
+ScramErrorRow row_of(ScramErrc e) {
   switch (e) {
     case ScramErrc::MessageMalformed:
       return {"08P01", "malformed SCRAM message", ""};
@@ -80,7 +80,7 @@ std::error_code make_error_code(ScramErrc e) noexcept {
 }
 
 ErrorFields scram_error_fields(ScramErrc e) {
-  const Row row = row_of(e);
+  const ScramErrorRow row = row_of(e);
   return {"FATAL", row.sqlstate, row.message, row.detail, {}};
 }
 

@@ -19,7 +19,7 @@ namespace {
 using protocol::AuthMethod;
 using protocol::ClientLogin;
 
-constexpr std::size_t kLoginReadBytes = 2048;
+constexpr std::size_t kClientLoginReadBytes = 2048;
 
 // Counts a connection that has not proven itself.
 class Unauthenticated {
@@ -203,7 +203,7 @@ class Reception {
   asio::awaitable<bool> serve(ClientLogin::Want want) {
     switch (want) {
       case ClientLogin::Want::Read: {
-        const auto count = co_await stream_.read_some(login_.prepare(kLoginReadBytes));
+        const auto count = co_await stream_.read_some(login_.prepare(kClientLoginReadBytes));
         if (!count) co_return false;
         login_.commit(*count);
         co_return true;

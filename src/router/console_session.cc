@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kReadBytes = 4096;
+constexpr std::size_t kConsoleReadBytes = 4096;
 constexpr auto kWriteTimeout = 30s;
 
 std::optional<admin::Privilege> privilege_of(const config::Options& options, const std::string& user) {
@@ -77,7 +77,7 @@ asio::awaitable<void> run_console(Worker& worker, SnapshotPtr snapshot, net::Str
   console.start();
   console.feed(identity.unread);
   append(output, console.take_output());
-  std::array<std::byte, kReadBytes> buffer;
+  std::array<std::byte, kConsoleReadBytes> buffer;
   for (;;) {
     while (!output.empty()) {
       if (!co_await send(client, std::move(output))) co_return;

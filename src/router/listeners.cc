@@ -19,8 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 namespace metric = telemetry::metric;
 
-constexpr std::uint32_t kMessageBytesMax = 64 * 1024;  // a payload has less than 8000
-constexpr std::size_t kReadBytes = 16 * 1024;
+constexpr std::uint32_t kListenMessageBytesMax = 64 * 1024;  // a payload has less than 8000
+constexpr std::size_t kListenReadBytes = 16 * 1024;
 constexpr auto kPauseMin = 100ms;  // between two attempts to connect, doubled up to
 constexpr auto kPauseMax = 2s;
 // A connection without a channel is kept for that long: a client may unlisten and listen again.
@@ -146,9 +146,9 @@ asio::awaitable<void> Listeners::receive(Place& place) {
   place.asking = false;
   place.needed_at = Clock::now();
   send(place);
-  protocol::FrameDecoder decoder(kMessageBytesMax);
+  protocol::FrameDecoder decoder(kListenMessageBytesMax);
   for (;;) {
-    const auto count = co_await place.connection->stream.read_some(decoder.prepare(kReadBytes));
+    const auto count = co_await place.connection->stream.read_some(decoder.prepare(kListenReadBytes));
     if (!count || closing_) co_return;
     decoder.commit(*count);
     if (!take(place, decoder)) co_return;

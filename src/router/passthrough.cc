@@ -18,8 +18,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using protocol::ErrorFields;
 
-constexpr std::uint32_t kMessageBytesMax = 65536;
-constexpr std::size_t kReadBytes = 2048;
+constexpr std::uint32_t kLoginMessageBytesMax = 65536;
+constexpr std::size_t kLoginMessageReadBytes = 2048;
 constexpr std::size_t kHeaderBytes = 5;
 
 // AuthenticationXXX codes; PostgreSQL manual, "Message Formats".
@@ -39,7 +39,7 @@ asio::awaitable<Result<protocol::Frame>> next_message(net::Stream& stream, proto
     Result<std::optional<protocol::Frame>> frame = decoder.next();
     if (!frame) co_return frame.error();
     if (*frame) co_return **frame;
-    const auto count = co_await stream.read_some(decoder.prepare(kReadBytes));
+    const auto count = co_await stream.read_some(decoder.prepare(kLoginMessageReadBytes));
     if (!count) co_return count.error();
     decoder.commit(*count);
   }
@@ -102,9 +102,9 @@ asio::awaitable<Result<Judge>> open_judge(SnapshotPtr snapshot, ServerId server,
   Bytes message;
   protocol::append_startup_message(message, parameters);
   if (auto sent = co_await stream.write_all(message); !sent) co_return sent.error();
-  protocol::FrameDecoder decoder(kMessageBytesMax);
+  protocol::FrameDecoder decoder(kLoginMessageBytesMax);
   while (decoder.unread().size() < kHeaderBytes) {
-    const auto count = co_await stream.read_some(decoder.prepare(kReadBytes));
+    const auto count = co_await stream.read_some(decoder.prepare(kLoginMessageReadBytes));
     if (!count) co_return count.error();
     decoder.commit(*count);
   }
@@ -169,7 +169,7 @@ asio::awaitable<std::optional<ErrorFields>> relay_authentication(Shared& shared,
     return failed(silent ? "the server did not answer during authentication"
                          : "the server closed the connection during authentication");
   };
-  protocol::FrameDecoder from_client(kMessageBytesMax);
+  protocol::FrameDecoder from_client(kLoginMessageBytesMax);
   protocol::feed(from_client, pipelined);
   for (;;) {
     const Clock::duration left = give_up_at - Clock::now();

@@ -10,7 +10,7 @@
 namespace sluice::router {
 namespace {
 
-constexpr std::size_t kReadBytes = 2048;
+constexpr std::size_t kResetReadBytes = 2048;
 // ParameterStatus messages that a server may send unasked at a time; it has some 15 parameters to report.
 constexpr std::size_t kUnaskedChangesMax = 256;
 
@@ -35,7 +35,7 @@ asio::awaitable<std::optional<std::string>> reset_server(SnapshotPtr snapshot, S
     if (!output.empty()) {
       if (auto sent = co_await stream.write_all(output); !sent) co_return "lost while it was reset";
     }
-    auto count = co_await stream.read_some(reset.prepare(kReadBytes));
+    auto count = co_await stream.read_some(reset.prepare(kResetReadBytes));
     if (!count) co_return deadline.expired() ? "timed out while it was reset" : "lost while it was reset";
     reset.commit(*count);
   }

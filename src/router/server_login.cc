@@ -16,7 +16,7 @@ using Outcome = std::variant<ServerConnection, ServerFailure>;
 using protocol::ErrorFields;
 using protocol::ServerLogin;
 
-constexpr std::size_t kLoginReadBytes = 4096;
+constexpr std::size_t kServerLoginReadBytes = 4096;
 
 // What a client is told when its server cannot be reached: the reason in general terms, addresses stay in the
 // log.
@@ -86,7 +86,7 @@ asio::awaitable<Ended> attempt(SnapshotPtr snapshot, const ServerEndpoint& serve
     }
     switch (want) {
       case ServerLogin::Want::Read: {
-        auto count = co_await stream.read_some(login.prepare(kLoginReadBytes));
+        auto count = co_await stream.read_some(login.prepare(kServerLoginReadBytes));
         if (!count) co_return broken(count.error());
         login.commit(*count);
         break;
@@ -123,7 +123,7 @@ asio::awaitable<Ended> attempt(SnapshotPtr snapshot, const ServerEndpoint& serve
             failure.kind = ServerFailure::Kind::NotReady;
             co_return Outcome(std::move(failure));
           }
-          const auto count = co_await stream.read_some(behind.prepare(kLoginReadBytes));
+          const auto count = co_await stream.read_some(behind.prepare(kServerLoginReadBytes));
           if (!count) co_return broken(count.error());
           behind.commit(*count);
         }

@@ -1,25 +1,14 @@
 #include "sim/plb_experiment.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "sluice/stats/comparison.h"
 
 #include "base/assert.h"
+#include "sim/run_mean.h"
 
 namespace sluice::sim {
 namespace {
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-const PlbRow* find(const std::vector<PlbRow>& rows, const PlbRow& like, std::string_view strategy) {
-  for (const PlbRow& row : rows)
-    if (row.sessions == like.sessions && row.premium_share == like.premium_share && row.strategy == strategy)
-      return &row;
-  return nullptr;
-}
 
 PlbComparison comparison(const PlbRow& a, const PlbRow& b, std::size_t which, Metric metric) {
   const auto& x = metric == Metric::Median ? a.median[which] : a.p95[which];
@@ -75,6 +64,13 @@ std::vector<PlbRow> PlbExperiment::rows() const {
   return rows;
 }
 
+const PlbRow* row_like(const std::vector<PlbRow>& rows, const PlbRow& like, std::string_view strategy) {
+  for (const PlbRow& row : rows)
+    if (row.sessions == like.sessions && row.premium_share == like.premium_share && row.strategy == strategy)
+      return &row;
+  return nullptr;
+}
+
 std::string_view metric_name(Metric metric) noexcept {
   return metric == Metric::Median ? "median" : "p95";
 }
@@ -88,7 +84,7 @@ std::vector<PlbComparison> compare(const std::vector<PlbRow>& rows, std::string_
       std::vector<double> p;
       for (const PlbRow& row : rows) {
         if (row.strategy != strategy) continue;
-        const PlbRow* const other = find(rows, row, baseline);
+        const PlbRow* const other = row_like(rows, row, baseline);
         if (other == nullptr) continue;
         out.push_back(comparison(row, *other, which, metric));
         p.push_back(out.back().p);

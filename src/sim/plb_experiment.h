@@ -29,6 +29,9 @@ struct PlbRow {
   std::vector<double> all_mean, all_median, utilization, utilization_cv, borrowings, returns;
 };
 
+// What `strategy` did in the configuration of `like`, or null.
+const PlbRow* row_like(const std::vector<PlbRow>&, const PlbRow& like, std::string_view strategy);
+
 // As AssignmentExperiment: independent runs, threads as the caller likes.
 class PlbExperiment {
  public:

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 
 #include "sluice/stats/quantile.h"
+
+#include "sim/run_mean.h"
 
 namespace sluice::sim {
 namespace {
@@ -16,10 +17,6 @@ const char* const kPlb = "5PLB";
 const char* const kRr = "5RR";
 const char* const kSplit32 = "3RR+2RR";
 const char* const kSplit41 = "4RR+1RR";
-
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 std::string pair(double u, double cv) {
   return digits(u, 2) + " / " + digits(cv, 2);
@@ -70,20 +67,20 @@ class Rows {
 };
 
 double premium_median(const PlbRow& row) {
-  return mean(row.median[0]);
+  return mean_of(row.median[0]);
 }
 double freemium_median(const PlbRow& row) {
-  return mean(row.median[1]);
+  return mean_of(row.median[1]);
 }
 double overall_mean(const PlbRow& row) {
-  return mean(row.all_mean);
+  return mean_of(row.all_mean);
 }
 
 void add_utilization(std::vector<PaperFigure>& out, const Rows& rows, const char* strategy, double share,
                      double paper_u, double paper_cv, const char* why) {
   const PlbRow* const row = rows.at(1000, share, strategy);
   if (row == nullptr) return;
-  const double u = mean(row->utilization), cv = mean(row->utilization_cv);
+  const double u = mean_of(row->utilization), cv = mean_of(row->utilization_cv);
   out.push_back({"u / CV(u), " + std::string(strategy) + ", Premium share " + digits(share),
                  pair(paper_u, paper_cv), pair(u, cv), pair(u - paper_u, cv - paper_cv), why});
 }
@@ -93,13 +90,13 @@ void add_utilization_of_mixes(std::vector<PaperFigure>& out, const Rows& rows) {
   for (const PlbRow& row : rows.all())
     if (row.sessions == 1000 && row.strategy == kPlb && row.premium_share > 0.19 &&
         row.premium_share < 0.81) {
-      u.push_back(mean(row.utilization));
-      cv.push_back(mean(row.utilization_cv));
+      u.push_back(mean_of(row.utilization));
+      cv.push_back(mean_of(row.utilization_cv));
     }
   if (u.empty()) return;
   const auto two = [](double v) { return digits(v, 2); };
   out.push_back({"u, 5PLB, shares 0.2 to 0.8", "0.80 to 0.84", range(u, two),
-                 digits(mean(u) - 0.82, 2) + " in the middle",
+                 digits(mean_of(u) - 0.82, 2) + " in the middle",
                  "pause and demand are chosen to come near it"});
   out.push_back({"CV(u), same", "below 0.12", range(cv, two),
                  *std::max_element(cv.begin(), cv.end()) < 0.12 ? "holds" : "exceeded at an end",
@@ -239,7 +236,7 @@ std::vector<Objective> objectives(const std::vector<PlbRow>& all_rows) {
     // The partition that this mix was not cut for: 4+1 for few Premium sessions, 3+2 for many.
     if (row.premium_share > 0.41 && row.premium_share < 0.69) continue;
     const PlbRow& wrong = row.premium_share < 0.5 ? *four : *three;
-    fuller.add(row, mean(wrong.utilization) / mean(row.utilization) - 1);
+    fuller.add(row, mean_of(wrong.utilization) / mean_of(row.utilization) - 1);
   }
   if (overall.empty()) return {};
   return {{"O1 Premium is quicker than under 5RR", quicker.holds(), "median: " + quicker.text()},

@@ -1,20 +1,17 @@
 #include "sim/plb_trade.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "sluice/stats/comparison.h"
 #include "sluice/weight.h"
 
+#include "sim/run_mean.h"
+
 namespace sluice::sim {
 namespace {
 
 constexpr std::string_view kPrefix = "proportional/";
-
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 // The strategies with a fixed weight in one configuration, the least weight first.
 using Dial = std::vector<std::pair<double, const PlbRow*>>;
@@ -53,13 +50,7 @@ double between(double from, double to, double part) {
   return from + (to - from) * part;
 }
 
-const PlbRow* find(const std::vector<PlbRow>& rows, const PlbRow& like, std::string_view strategy) {
-  for (const PlbRow& row : rows)
-    if (same_configuration(row, like) && row.strategy == strategy) return &row;
-  return nullptr;
-}
-
-void judge(PlbTrade& trade, const Dial& dial, const PlbRow& plb) {
+void fill_in(PlbTrade& trade, const Dial& dial, const PlbRow& plb) {
   std::vector<double> weights, freemium, all;
   for (std::size_t run = 0; run < plb.all_mean.size(); ++run) {
     const auto place = place_of(dial, run, plb.median[0][run] * (1 + kSameMedian));
@@ -75,12 +66,13 @@ void judge(PlbTrade& trade, const Dial& dial, const PlbRow& plb) {
     trade.verdict = Verdict::OutOfReach;
     return;
   }
-  trade.weight = mean(weights);
+  trade.weight = mean_of(weights);
   trade.freemium_gap = stats::mean_interval(freemium);
   trade.all_gap = stats::mean_interval(all);
   if (trade.freemium_gap->high < 0) trade.verdict = Verdict::Better;
   if (trade.freemium_gap->low > 0) {
-    const bool reversed = mean(dial.front().second->median[0]) < mean(plb.median[0]) * (1 - kSameMedian);
+    const bool reversed =
+        mean_of(dial.front().second->median[0]) < mean_of(plb.median[0]) * (1 - kSameMedian);
     trade.verdict = reversed ? Verdict::Reversed : Verdict::Worse;
   }
 }
@@ -112,18 +104,18 @@ std::vector<PlbTrade> trades(const std::vector<PlbRow>& rows) {
   std::vector<PlbTrade> out;
   for (const PlbRow& plb : rows) {
     if (plb.strategy != "5PLB") continue;
-    const PlbRow* const rr = find(rows, plb, "5RR");
+    const PlbRow* const rr = row_like(rows, plb, "5RR");
     const Dial dial = dial_of(rows, plb);
     // A share of 0 or 1 leaves a class without queries.
-    if (rr == nullptr || dial.size() < 2 || !(mean(rr->median[0]) > 0) || !(mean(rr->median[1]) > 0))
+    if (rr == nullptr || dial.size() < 2 || !(mean_of(rr->median[0]) > 0) || !(mean_of(rr->median[1]) > 0))
       continue;
     PlbTrade& trade = out.emplace_back();
     trade.sessions = plb.sessions;
     trade.premium_share = plb.premium_share;
-    trade.premium = mean(plb.median[0]) / mean(rr->median[0]) - 1;
-    trade.freemium = mean(plb.median[1]) / mean(rr->median[1]) - 1;
-    trade.all = mean(plb.all_mean) / mean(rr->all_mean) - 1;
-    judge(trade, dial, plb);
+    trade.premium = mean_of(plb.median[0]) / mean_of(rr->median[0]) - 1;
+    trade.freemium = mean_of(plb.median[1]) / mean_of(rr->median[1]) - 1;
+    trade.all = mean_of(plb.all_mean) / mean_of(rr->all_mean) - 1;
+    fill_in(trade, dial, plb);
   }
   return out;
 }

@@ -44,7 +44,7 @@ void add_name(std::string& name, const std::string& part) {
 }
 
 // Whatever a name has in it, as a string in YAML.
-std::string quoted(std::string_view text) {
+std::string yaml_quoted(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string out = "\"";
   for (const char c : text) {
@@ -64,7 +64,7 @@ std::string quoted(std::string_view text) {
 std::string pools_text(const policy::PoolConfig& config) {
   std::string out;
   for (const policy::ReplicaConfig& r : config.replicas)
-    if (r.pool) out += "#   " + quoted(r.name) + ": {pool: " + quoted(*r.pool) + "}\n";
+    if (r.pool) out += "#   " + yaml_quoted(r.name) + ": {pool: " + yaml_quoted(*r.pool) + "}\n";
   return out.empty() ? "# No replica has a pool of its own: remove each \"pool\" from the replicas.\n"
                      : "# Replicas with a pool of their own; remove each other \"pool\":\n" + out;
 }
@@ -167,10 +167,10 @@ ReplayPlans plans_of(const policy::PoolConfig& recorded, double cores, const Wha
 
 std::string yaml_of(const policy::PoolConfig& config, const std::optional<policy::WeightTarget>& hold) {
   std::string out = "policy: " + std::string(policy::policy_name(config.policy)) + "\n";
-  if (hold) out += "weight_target: " + quoted(hold->to_string()) + "\n";
+  if (hold) out += "weight_target: " + yaml_quoted(hold->to_string()) + "\n";
   out += "classes:\n";
   for (const policy::ClassParams& c : config.classes)
-    out += "- {name: " + quoted(c.name) + ", saturation: " + std::to_string(c.saturation) +
+    out += "- {name: " + yaml_quoted(c.name) + ", saturation: " + std::to_string(c.saturation) +
            ", return_ratio: " + c.return_ratio.to_string() + ", floor: " + std::to_string(c.floor) +
            ", target: " + std::to_string(c.target) + ", weight: " + c.weight.to_string() + "}\n";
   return out + pools_text(config);

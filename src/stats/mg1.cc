@@ -15,12 +15,12 @@ constexpr double kPiece = 0.125;  // of ln x
 
 // The sizes that matter, for laws whose support has no end: outside lies less than 1e-15 of the jobs and of
 // the second moment.
-struct Range {
+struct Support {
   double low, high;
 };
 
-Range range_of(const ContinuousLaw& law) {
-  Range range{law.lower(), law.upper()};
+Support support_of(const ContinuousLaw& law) {
+  Support range{law.lower(), law.upper()};
   const double mean = law.mean(), second = law.moment(2);
   if (range.high == kInfinity)
     for (range.high = mean; law.partial_moment(2, range.high, kInfinity) > 1e-15 * second;)
@@ -91,14 +91,14 @@ JobMeans mg1_ps(const Law& law, double lambda) noexcept {
 double mg1_response(SizeDiscipline discipline, const ContinuousLaw& law, double lambda, double x) {
   SLUICE_ASSERT(lambda > 0 && x > 0);
   if (!(lambda * law.mean() < 1)) return kInfinity;
-  const double low = std::min(x, range_of(law).low);  // below it nothing is smaller: t / (1 - 0)
+  const double low = std::min(x, support_of(law).low);  // below it nothing is smaller: t / (1 - 0)
   return response(discipline, law, lambda, x, low + residence(law, lambda, low, x));
 }
 
 JobMeans mg1_size_based(SizeDiscipline discipline, const ContinuousLaw& law, double lambda) {
   SLUICE_ASSERT(lambda > 0);
   if (!(lambda * law.mean() < 1)) return {kInfinity, kInfinity};
-  const Range range = range_of(law);
+  const Support range = support_of(law);
   const double low = portable::log(range.low), high = portable::log(range.high);
   const int pieces = static_cast<int>(std::ceil((high - low) / kPiece));
   const double step = (high - low) / pieces;

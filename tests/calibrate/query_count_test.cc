@@ -9,7 +9,7 @@
 namespace sluice::calibrate {
 namespace {
 
-http::Page error_page(int status) {
+http::Page empty_error_page(int status) {
   http::Page page;
   page.status = status;
   return page;
@@ -41,7 +41,7 @@ class CountTest : public testing::Test {
         queries += std::stod(request.path.substr(1)) + of_others;
       co_return page;
     };
-    http::PageServer server(context.get_executor(), {}, handler, error_page);
+    http::PageServer server(context.get_executor(), {}, handler, empty_error_page);
     std::string problem;
     EXPECT_TRUE(server.start(problem)) << problem;
     HttpClient application("a", "127.0.0.1", server.port(), std::chrono::seconds(20));

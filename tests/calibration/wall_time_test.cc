@@ -6,8 +6,8 @@ namespace sluice::calibration {
 namespace {
 
 TEST(WallTime, ReadsWhatItWrites) {
-  for (const std::int64_t seconds : {0L, 951'782'400L, 1'801'396'799L, 253'402'300'799L}) {
-    const WallTime time{std::chrono::seconds(seconds)};
+  for (const std::int64_t count : {0L, 951'782'400L, 1'801'396'799L, 253'402'300'799L}) {
+    const WallTime time{std::chrono::seconds(count)};
     EXPECT_EQ(parse_wall_time(wall_time_text(time)), time);
   }
   EXPECT_EQ(wall_time_text(WallTime{std::chrono::seconds(951'782'400)}), "2000-02-29T00:00:00Z");

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string members(const std::string& list) {
+std::string view_of(const std::string& list) {
   return R"({"members": [)" + list + "]}";
 }
 const std::string kLeader = R"({"name": "n1", "host": "h", "role": "leader", "state": "running"})";
@@ -94,7 +94,7 @@ class PatroniWatchTest : public testing::Test {
 };
 
 TEST_F(PatroniWatchTest, AsksForTheClusterAgainAndAgain) {
-  first.answer = http(members(kLeader));
+  first.answer = http(view_of(kLeader));
   play([this]() -> asio::awaitable<void> {
     watch.configure(settings());
     co_await net::test::until([&] { return views.size() == 3; });
@@ -108,7 +108,7 @@ TEST_F(PatroniWatchTest, AsksForTheClusterAgainAndAgain) {
 
 TEST_F(PatroniWatchTest, TriesTheNextAddressAndThenStaysWithIt) {
   first.answer = http("{}", "503 Service Unavailable");
-  second.answer = http(members(kLeader));
+  second.answer = http(view_of(kLeader));
   play([this]() -> asio::awaitable<void> {
     watch.configure(settings());
     co_await net::test::until([&] { return views.size() == 2; });
@@ -128,14 +128,14 @@ TEST_F(PatroniWatchTest, SaysWhatEachAddressDidWrongAndGoesOnAsking) {
     EXPECT_EQ(watch.status().failed, 2U);
     EXPECT_NE(watch.status().problem.find("no whole answer in time"), std::string::npos);
     EXPECT_NE(watch.status().problem.find("lists no members"), std::string::npos);
-    second.answer = http(members(kLeader));
+    second.answer = http(view_of(kLeader));
     co_await net::test::until([&] { return !views.empty(); });
   });
   EXPECT_EQ(watch.status().problem, "");
 }
 
 TEST_F(PatroniWatchTest, AsksAtOnceWhenHurried) {
-  first.answer = http(members(kLeader));
+  first.answer = http(view_of(kLeader));
   play([this]() -> asio::awaitable<void> {
     PatroniWatch::Settings slow = settings();
     slow.interval = 1h;
@@ -148,7 +148,7 @@ TEST_F(PatroniWatchTest, AsksAtOnceWhenHurried) {
 }
 
 TEST_F(PatroniWatchTest, AsksNobodyWithoutAddressesAndBeginsAnewWithOthers) {
-  first.answer = second.answer = http(members(kLeader));
+  first.answer = second.answer = http(view_of(kLeader));
   play([this]() -> asio::awaitable<void> {
     watch.configure({});
     watch.configure(settings());

@@ -1,10 +1,7 @@
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-
 #include <gtest/gtest.h>
 
 #include "config/placer_config.h"
+#include "tests/config/source_file.h"
 #include "tests/config/temporary_folder.h"
 
 namespace sluice::config {
@@ -23,12 +20,6 @@ bool has_problem(const PlacerLoadOutcome& outcome, std::string_view key, std::st
   for (const Problem& problem : outcome.problems)
     ADD_FAILURE() << to_string(problem);
   return false;
-}
-
-std::string source_file(const std::string& name) {
-  const char* const folder = std::getenv("SLUICE_SOURCE_DIR");
-  std::ifstream file((folder == nullptr ? "." : std::string(folder)) + "/" + name, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 TEST(PlacerDocuments, SampleFileIsUpToDate) {

@@ -1,23 +1,15 @@
 #include "config/print.h"
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include <gtest/gtest.h>
 
 #include "config/diff.h"
 #include "tests/config/loading.h"
+#include "tests/config/source_file.h"
 
 namespace sluice::config {
 namespace {
-
-std::string source_file(const std::string& name) {
-  const char* const folder = std::getenv("SLUICE_SOURCE_DIR");
-  std::ifstream file((folder == nullptr ? "." : std::string(folder)) + "/" + name, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 TEST(Documents, SampleFileIsUpToDate) {
   EXPECT_TRUE(source_file("conf/sluice.yaml") == sample_file())

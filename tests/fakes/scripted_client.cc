@@ -8,12 +8,12 @@
 namespace sluice::fakes {
 namespace {
 
-constexpr std::uint32_t kMessageBytesMax = 64 * 1024 * 1024;
+constexpr std::uint32_t kBackendMessageBytesMax = 64 * 1024 * 1024;
 
 }  // namespace
 
 ScriptedClient::ScriptedClient(SimNetwork& network, const Address& from, const Address& to)
-    : peer_(network.connect(from, to)), decoder_(kMessageBytesMax) {
+    : peer_(network.connect(from, to)), decoder_(kBackendMessageBytesMax) {
   peer_.on_change = [this] { take(); };
 }
 

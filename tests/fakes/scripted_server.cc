@@ -12,7 +12,7 @@
 namespace sluice::fakes {
 namespace {
 
-constexpr std::uint32_t kMessageBytesMax = 64 * 1024 * 1024;
+constexpr std::uint32_t kFrontendMessageBytesMax = 64 * 1024 * 1024;
 constexpr std::array<std::byte, 4> kSecret = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
 
 // The SQL of Query and Parse, nothing of others.
@@ -84,7 +84,7 @@ bool Backend::take_startup() {
 }
 
 void Backend::start(ByteReader in) {
-  decoder_.emplace(kMessageBytesMax);
+  decoder_.emplace(kFrontendMessageBytesMax);
   phase_ = Phase::Password;
   for (auto name = in.cstring(); name && !name->empty(); name = in.cstring()) {
     const auto value = in.cstring();

@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/policy/two_classes.h"
+
 namespace sluice::policy {
 namespace {
-
-constexpr ClassId kPremium(0);
-constexpr ClassId kFreemium(1);
 
 PoolConfig small(std::int64_t saturation, std::size_t replica_count) {
   PoolConfig config;
@@ -15,10 +14,6 @@ PoolConfig small(std::int64_t saturation, std::size_t replica_count) {
   for (std::size_t i = 0; i < replica_count; ++i)
     config.replicas.push_back({"r" + std::to_string(i), std::nullopt});
   return config;
-}
-
-Decision admit(Assignment& a, ClassId c, ReplicaSet excluded = {}) {
-  return a.admit({c, "", std::nullopt}, excluded);
 }
 
 TEST(Assignment, StartsWithEachClasssTargetInOrderAndTheRestMixed) {

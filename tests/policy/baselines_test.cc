@@ -4,6 +4,8 @@
 
 #include "sluice/policy/assignment.h"
 
+#include "tests/policy/two_classes.h"
+
 namespace sluice::policy {
 namespace {
 
@@ -17,12 +19,6 @@ PoolConfig five_replicas(PolicyKind policy) {
   return config;
 }
 
-constexpr ClassId kPremium(0);
-constexpr ClassId kFreemium(1);
-
-Decision admit(Assignment& a, ClassId c, ReplicaSet excluded = {}) {
-  return a.admit({c, "", std::nullopt}, excluded);
-}
 std::uint32_t chosen(Assignment& a, ClassId c, ReplicaSet excluded = {}) {
   const Decision decision = admit(a, c, excluded);
   EXPECT_EQ(decision.outcome, Outcome::Own);

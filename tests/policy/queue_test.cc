@@ -6,15 +6,14 @@
 
 #include "sluice/policy/admission_queue.h"
 
+#include "tests/policy/two_classes.h"
+
 namespace sluice::policy {
 namespace {
 
 using namespace std::chrono_literals;
 using Answer = AdmissionQueue::Answer;
 using Wait = AdmissionQueue::Wait;
-
-constexpr ClassId kPremium(0);
-constexpr ClassId kFreemium(1);
 
 // Two classes with a replica each, and one slot on each replica.
 PoolConfig two_of_one(PolicyKind policy = PolicyKind::Plb) {

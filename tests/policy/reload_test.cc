@@ -14,7 +14,7 @@ PoolConfig config_of(std::vector<std::string> classes, std::vector<std::string> 
   return config;
 }
 
-Decision admit(Assignment& a, const char* cls) {
+Decision admit_of(Assignment& a, const char* cls) {
   return a.admit({*a.find_class(cls), "", std::nullopt});
 }
 
@@ -28,7 +28,7 @@ const ReplicaSnapshot& row(const Snapshot& s, const std::string& name) {
 TEST(Reload, KeepsLoadsRolesAndMarksOfReplicasByName) {
   Assignment a(config_of({"gold", "silver"}, {"r0", "r1", "r2"}));
   for (int i = 0; i < 3; ++i)
-    admit(a, "gold");  // two on r0, one on r2, borrowed
+    admit_of(a, "gold");  // two on r0, one on r2, borrowed
   a.set_up(*a.find_replica("r1"), false);
   a.set_draining(*a.find_replica("r2"), true);
   a.reconfigure(config_of({"gold", "silver"}, {"r2", "r9", "r1", "r0"}));
@@ -44,19 +44,19 @@ TEST(Reload, KeepsLoadsRolesAndMarksOfReplicasByName) {
 
 TEST(Reload, KeepsARemovedReplicaUntilItsSessionsAreClosed) {
   Assignment a(config_of({"gold", "silver"}, {"r0", "r1"}));
-  const Decision d = admit(a, "gold");
+  const Decision d = admit_of(a, "gold");
   a.reconfigure(config_of({"gold", "silver"}, {"r1"}));
   EXPECT_FALSE(row(a.snapshot(), "r0").configured);
   EXPECT_EQ(row(a.snapshot(), "r0").total_load, 1);
   EXPECT_EQ(a.snapshot().classes[0].sessions, 1);
-  EXPECT_EQ(admit(a, "gold").replica, *a.find_replica("r1"));
+  EXPECT_EQ(admit_of(a, "gold").replica, *a.find_replica("r1"));
   a.close(d.replica, d.counted_in);
   EXPECT_EQ(a.snapshot().replicas.size(), 1u);
 }
 
 TEST(Reload, FindsTheLoadsOfAReplicaThatComesBack) {
   Assignment a(config_of({"gold", "silver"}, {"r0", "r1"}));
-  const Decision d = admit(a, "gold");
+  const Decision d = admit_of(a, "gold");
   a.reconfigure(config_of({"gold", "silver"}, {"r1"}));
   a.reconfigure(config_of({"gold", "silver"}, {"r1", "r0"}));
   EXPECT_EQ(*a.find_replica("r0"), d.replica);
@@ -66,7 +66,7 @@ TEST(Reload, FindsTheLoadsOfAReplicaThatComesBack) {
 
 TEST(Reload, CountsSessionsOfARemovedClassInTotalsAndCloses) {
   Assignment a(config_of({"gold", "silver"}, {"r0", "r1"}));
-  const Decision d = admit(a, "silver");
+  const Decision d = admit_of(a, "silver");
   a.reconfigure(config_of({"gold"}, {"r0", "r1"}));
   EXPECT_EQ(row(a.snapshot(), "r1").total_load, 1);
   EXPECT_EQ(row(a.snapshot(), "r1").pool_name, "mixed");  // its pool went with the class
@@ -89,24 +89,24 @@ TEST(Reload, FollowsANewOrderOfClasses) {
   a.reconfigure(config_of({"silver", "gold"}, {"r0", "r1"}));
   EXPECT_EQ(a.pools().rank(*a.find_class("silver")), 0u);
   EXPECT_EQ(a.snapshot().classes[0].params.name, "silver");
-  EXPECT_EQ(admit(a, "silver").replica, *a.find_replica("r1"));
+  EXPECT_EQ(admit_of(a, "silver").replica, *a.find_replica("r1"));
 }
 
 TEST(Reload, KeepsLoadsWhenThePolicyChanges) {
   PoolConfig config = config_of({"gold", "silver"}, {"r0", "r1", "r2"});
   config.policy = PolicyKind::RoundRobin;
   Assignment a(config);
-  admit(a, "gold");
+  admit_of(a, "gold");
   a.reconfigure(config);
-  EXPECT_EQ(admit(a, "gold").replica.value(), 1u);  // the cursor stays with the policy
+  EXPECT_EQ(admit_of(a, "gold").replica.value(), 1u);  // the cursor stays with the policy
   config.policy = PolicyKind::LeastLoaded;
   a.reconfigure(config);
   EXPECT_EQ(a.policy(), PolicyKind::LeastLoaded);
-  EXPECT_EQ(admit(a, "gold").replica.value(), 2u);
+  EXPECT_EQ(admit_of(a, "gold").replica.value(), 2u);
   config.policy = PolicyKind::Dedicated;
   config.classes.push_back({"bronze", 2, *Ratio::parse("1"), 0, 0});
   a.reconfigure(config);
-  EXPECT_EQ(admit(a, "bronze").outcome, Outcome::FallbackAny);
+  EXPECT_EQ(admit_of(a, "bronze").outcome, Outcome::FallbackAny);
   EXPECT_EQ(a.snapshot().classes[0].sessions, 3);
 }
 

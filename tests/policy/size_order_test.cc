@@ -11,13 +11,12 @@
 #include "sluice/policy/admission_queue.h"
 #include "sluice/policy/assignment.h"
 
+#include "tests/policy/two_classes.h"
+
 namespace sluice::policy {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr ClassId kPremium(0);
-constexpr ClassId kFreemium(1);
 
 PoolConfig by_size(PolicyKind policy, std::int64_t max_active = 0) {
   PoolConfig config;
@@ -137,14 +136,13 @@ TEST(SizeOrder, LetsWaitersOfOtherSizesPass) {
     entries.push_back(std::make_unique<QueueEntry>());
     return queue.ask(*entries.back(), {kPremium, "", size}, {}, {}, 1s, AdmissionQueue::Wait::Yes, decision);
   };
-  using Answer = AdmissionQueue::Answer;
-  EXPECT_EQ(ask(0.01), Answer::Granted);
-  EXPECT_EQ(ask(0.01), Answer::Granted);
-  EXPECT_EQ(ask(0.01), Answer::Queued);
-  EXPECT_EQ(ask(0.1), Answer::Granted);
-  EXPECT_EQ(ask(0.1), Answer::Granted);
-  EXPECT_EQ(ask(0.1), Answer::Queued);
-  EXPECT_EQ(ask(0.012), Answer::Queued);
+  EXPECT_EQ(ask(0.01), AdmissionQueue::Answer::Granted);
+  EXPECT_EQ(ask(0.01), AdmissionQueue::Answer::Granted);
+  EXPECT_EQ(ask(0.01), AdmissionQueue::Answer::Queued);
+  EXPECT_EQ(ask(0.1), AdmissionQueue::Answer::Granted);
+  EXPECT_EQ(ask(0.1), AdmissionQueue::Answer::Granted);
+  EXPECT_EQ(ask(0.1), AdmissionQueue::Answer::Queued);
+  EXPECT_EQ(ask(0.012), AdmissionQueue::Answer::Queued);
   close(assignment, "c", kPremium);
   EXPECT_EQ(queue.next(2s, decision), entries[5].get());
   close(assignment, "b", kPremium);

@@ -4,6 +4,7 @@
 
 #include "protocol/backend_messages.h"
 #include "protocol/crypto.h"
+#include "protocol/frame_decoder.h"
 #include "protocol/frontend_messages.h"
 #include "protocol/md5_login.h"
 #include "protocol/scram_client.h"
@@ -14,12 +15,12 @@ namespace {
 
 using namespace std::literals;
 using testing::error_of;
-using testing::feed;
+using testing::kHash;
+using testing::kMockSecret;
+using testing::message;
 using testing::types_of;
-using Want = ClientLogin::Want;
+using ClientWant = ClientLogin::Want;
 
-const Bytes kMockSecret(32, std::byte{9});
-const Bytes kHash(32, std::byte{7});
 const Parameter kAnn{"user", "ann"};
 
 ClientLogin::Settings settings() {
@@ -34,30 +35,24 @@ Bytes startup_bytes(std::uint32_t version = kProtocol30) {
   return bytes;
 }
 
-Bytes message(char type, std::string_view body) {
-  Bytes bytes;
-  append_message(bytes, type, as_bytes(body));
-  return bytes;
-}
-
 // A login that has been told user and method.
 ClientLogin challenged(AuthMethod method, const Secret& secret, bool tls = false, Bytes hash = {}) {
   ClientLogin login(settings());
   if (tls) login.direct_tls_started({"", std::move(hash)});
   feed(login, startup_bytes());
-  EXPECT_EQ(login.step(), Want::ChooseMethod);
+  EXPECT_EQ(login.step(), ClientWant::ChooseMethod);
   login.authenticate(method, secret, {});
   return login;
 }
 
 struct End {
-  Want want;
+  ClientWant want;
   Bytes output;
 };
 End answer(ClientLogin& login, ByteView bytes) {
   (void)login.take_output();
   feed(login, bytes);
-  const Want want = login.step();
+  const ClientWant want = login.step();
   return {want, login.take_output()};
 }
 
@@ -68,11 +63,11 @@ TEST(ClientLogin, AnswersGssAndSslInEitherOrderAndThenLogsIn) {
       Bytes request;
       gss ? append_gss_enc_request(request) : append_ssl_request(request);
       feed(login, request);
-      EXPECT_EQ(login.step(), Want::Read);
+      EXPECT_EQ(login.step(), ClientWant::Read);
       EXPECT_EQ(as_text(login.take_output()), "N");
     }
     feed(login, startup_bytes());
-    EXPECT_EQ(login.step(), Want::ChooseMethod);
+    EXPECT_EQ(login.step(), ClientWant::ChooseMethod);
     EXPECT_EQ(login.startup().user, "ann");
   }
 }
@@ -84,11 +79,11 @@ TEST(ClientLogin, StartsTlsOnceAndTakesASecondRequestForAVersion) {
   Bytes request;
   append_ssl_request(request);
   feed(login, request);
-  ASSERT_EQ(login.step(), Want::StartTls);
+  ASSERT_EQ(login.step(), ClientWant::StartTls);
   EXPECT_EQ(as_text(login.take_output()), "S");
   login.tls_started({"", kHash});
   feed(login, request);
-  EXPECT_EQ(login.step(), Want::Close);
+  EXPECT_EQ(login.step(), ClientWant::Close);
   EXPECT_EQ(error_of(login.take_output()).sqlstate, "0A000");
 }
 
@@ -102,7 +97,7 @@ TEST(ClientLogin, NeverBelievesBytesGluedBehindSslRequest) {
     append_ssl_request(bytes);
     append(bytes, startup_bytes());
     feed(login, bytes);
-    EXPECT_EQ(login.step(), Want::Close);
+    EXPECT_EQ(login.step(), ClientWant::Close);
     const Bytes output = login.take_output();
     ASSERT_NE(login.refusal(), nullptr);
     EXPECT_EQ(login.refusal()->message, "received unencrypted data after SSL request");
@@ -120,13 +115,13 @@ TEST(ClientLogin, RefusesPlainTextWhereTlsIsRequiredButNotACancelRequest) {
   s.tls_required = true;
   ClientLogin login(s);
   feed(login, startup_bytes());
-  EXPECT_EQ(login.step(), Want::Close);
+  EXPECT_EQ(login.step(), ClientWant::Close);
   EXPECT_EQ(error_of(login.take_output()).sqlstate, "28000");
   ClientLogin cancelling(s);
   Bytes request;
   append_cancel_request(request, 77, as_bytes("key!"));
   feed(cancelling, request);
-  ASSERT_EQ(cancelling.step(), Want::Cancel);
+  ASSERT_EQ(cancelling.step(), ClientWant::Cancel);
   EXPECT_EQ(cancelling.cancel_request().process_id, 77);
   EXPECT_TRUE(cancelling.take_output().empty());
 }
@@ -135,7 +130,7 @@ TEST(ClientLogin, ClosesSilentlyAsSoonAsALengthIsImpossible) {
   for (const std::string_view length : {"\0\0\0\0"sv, "\0\0\x27\x15"sv, "\x7F\xFF\xFF\xFF"sv, "GET "sv}) {
     ClientLogin login(settings());
     feed(login, as_bytes(length));
-    EXPECT_EQ(login.step(), Want::Close);
+    EXPECT_EQ(login.step(), ClientWant::Close);
     EXPECT_TRUE(login.take_output().empty());
     EXPECT_NE(login.refusal(), nullptr);
   }
@@ -150,28 +145,28 @@ TEST(ClientLogin, AcceptsTheLargestStartupMessageInSingleBytes) {
   ASSERT_EQ(full.size(), 10004u);
   ClientLogin login(settings());
   for (std::size_t i = 0; i < full.size(); ++i) {
-    EXPECT_EQ(login.step(), Want::Read);
+    EXPECT_EQ(login.step(), ClientWant::Read);
     feed(login, ByteView(full).subspan(i, 1));
   }
-  EXPECT_EQ(login.step(), Want::ChooseMethod);
+  EXPECT_EQ(login.step(), ClientWant::ChooseMethod);
 }
 
 TEST(ClientLogin, SendsOneNegotiationInFrontOfTheChallenge) {
   ClientLogin login(settings());
   feed(login, startup_bytes(0x0003270F));
-  ASSERT_EQ(login.step(), Want::ChooseMethod);
-  ASSERT_EQ(login.step(), Want::ChooseMethod);
+  ASSERT_EQ(login.step(), ClientWant::ChooseMethod);
+  ASSERT_EQ(login.step(), ClientWant::ChooseMethod);
   login.authenticate(AuthMethod::ScramSha256, UnknownUser{}, {});
-  EXPECT_EQ(login.step(), Want::Read);
+  EXPECT_EQ(login.step(), ClientWant::Read);
   EXPECT_EQ(types_of(login.take_output()), "vR");
 }
 
 TEST(ClientLogin, JudgesMethodsThatNeedNoAnswer) {
   ClientLogin trusted = challenged(AuthMethod::Trust, UnknownUser{});
-  EXPECT_EQ(trusted.step(), Want::Authenticated);
+  EXPECT_EQ(trusted.step(), ClientWant::Authenticated);
   EXPECT_EQ(types_of(trusted.take_output()), "R");
   ClientLogin rejected = challenged(AuthMethod::Reject, PlainPassword{"x"});
-  EXPECT_EQ(rejected.step(), Want::Close);
+  EXPECT_EQ(rejected.step(), ClientWant::Close);
   EXPECT_EQ(error_of(rejected.take_output()).sqlstate, "28000");
   for (const auto& [name, message] :
        {std::pair{"", "connection requires a valid client certificate"},
@@ -179,22 +174,22 @@ TEST(ClientLogin, JudgesMethodsThatNeedNoAnswer) {
     ClientLogin login(settings());
     login.direct_tls_started({name, {}});
     feed(login, startup_bytes());
-    ASSERT_EQ(login.step(), Want::ChooseMethod);
+    ASSERT_EQ(login.step(), ClientWant::ChooseMethod);
     login.authenticate(AuthMethod::Cert, UnknownUser{}, {});
-    EXPECT_EQ(login.step(), *message == 0 ? Want::Authenticated : Want::Close);
+    EXPECT_EQ(login.step(), *message == 0 ? ClientWant::Authenticated : ClientWant::Close);
     EXPECT_EQ(error_of(login.take_output()).message, message);
   }
 }
 
 TEST(ClientLogin, LeavesPassthroughToTheShell) {
   ClientLogin login = challenged(AuthMethod::Passthrough, UnknownUser{});
-  EXPECT_EQ(login.step(), Want::Relay);
+  EXPECT_EQ(login.step(), ClientWant::Relay);
   login.passthrough_done(ClientLogin::Passthrough::Succeeded);
-  EXPECT_EQ(login.step(), Want::Authenticated);
+  EXPECT_EQ(login.step(), ClientWant::Authenticated);
   EXPECT_TRUE(login.take_output().empty());
   ClientLogin failed = challenged(AuthMethod::Passthrough, UnknownUser{});
   failed.passthrough_done(ClientLogin::Passthrough::Failed);
-  EXPECT_EQ(failed.step(), Want::Close);
+  EXPECT_EQ(failed.step(), ClientWant::Close);
   EXPECT_TRUE(failed.take_output().empty());
 }
 
@@ -215,7 +210,7 @@ TEST(ClientLogin, ShowsUnknownUsersNothingThatAWrongPasswordDoesNotShow) {
     bytes.clear();
     append_sasl_response(bytes, as_bytes(*client.final(server_first)));
     const End last = answer(login, bytes);
-    EXPECT_EQ(last.want, Want::Close);
+    EXPECT_EQ(last.want, ClientWant::Close);
     EXPECT_EQ(error_of(last.output),
               (ErrorFields{"FATAL", "28P01", "password authentication failed for user \"ann\"", {}, {}}));
     seen.push_back(transcript + std::string(as_text(last.output)));
@@ -231,14 +226,14 @@ TEST(ClientLogin, TreatsUnknownUsersUnderMd5LikeAWrongPassword) {
                                Secret(Md5Hash{*md5_hash("ann", "pencil")})}) {
     ClientLogin login = challenged(AuthMethod::Md5, secret);
     const End end = answer(login, response);
-    EXPECT_EQ(end.want, Want::Close);
+    EXPECT_EQ(end.want, ClientWant::Close);
     EXPECT_EQ(error_of(end.output).sqlstate, "28P01");
   }
   auto s = settings();
   s.unknown_under_md5 = ClientLogin::Settings::UnknownUnderMd5::Scram;
   ClientLogin login(s);
   feed(login, startup_bytes());
-  ASSERT_EQ(login.step(), Want::ChooseMethod);
+  ASSERT_EQ(login.step(), ClientWant::ChooseMethod);
   login.authenticate(AuthMethod::Md5, UnknownUser{}, {});
   EXPECT_EQ(testing::messages_of(login.take_output()).at(0).body.substr(0, 4), "\0\0\0\x0A"s);
 }
@@ -277,7 +272,7 @@ TEST(ClientLogin, RefusesWhatIsNoAnswerToItsChallenge) {
   for (const Case& c : cases) {
     ClientLogin login = challenged(c.method, PlainPassword{"pencil"});
     const End end = answer(login, c.bytes);
-    EXPECT_EQ(end.want, Want::Close) << c.text;
+    EXPECT_EQ(end.want, ClientWant::Close) << c.text;
     EXPECT_EQ(error_of(end.output).sqlstate, c.sqlstate) << c.text;
     EXPECT_EQ(error_of(end.output).message, c.text);
   }
@@ -294,7 +289,7 @@ TEST(ClientLogin, RefusesAChannelBindingDowngrade) {
 TEST(ClientLogin, AsksForTheFirstScramMessageWhereTheInitialResponseHadNone) {
   ClientLogin login = challenged(AuthMethod::ScramSha256, PlainPassword{"pencil"});
   const End end = answer(login, message('p', "SCRAM-SHA-256\0\xFF\xFF\xFF\xFF"s));
-  EXPECT_EQ(end.want, Want::Read);
+  EXPECT_EQ(end.want, ClientWant::Read);
   EXPECT_EQ(testing::messages_of(end.output).at(0).body, "\0\0\0\x0B"s);
   EXPECT_EQ(testing::messages_of(answer(login, message('p', "n,,n=,r=abc")).output).at(0).body.substr(4, 5),
             "r=abc");
@@ -306,10 +301,10 @@ TEST(ClientLogin, LeavesPipelinedBytesToTheSession) {
   append_password_message(bytes, *md5_response(*md5_hash("ann", "pencil"), {}));
   append_query(bytes, "select 1");
   const End end = answer(login, bytes);
-  EXPECT_EQ(end.want, Want::Authenticated);
+  EXPECT_EQ(end.want, ClientWant::Authenticated);
   EXPECT_EQ(types_of(login.unread()), "Q");
   login.refuse({"FATAL", "3D000", "database \"shop\" does not exist", {}, {}});
-  EXPECT_EQ(login.step(), Want::Close);
+  EXPECT_EQ(login.step(), ClientWant::Close);
   EXPECT_EQ(error_of(login.take_output()).sqlstate, "3D000");
 }
 

@@ -11,9 +11,9 @@
 namespace sluice::protocol {
 namespace {
 
-using Seen = std::vector<std::string>;
+using SeenFrames = std::vector<std::string>;
 
-void feed(FrameDecoder& decoder, ByteView bytes, Seen& seen) {
+void feed(FrameDecoder& decoder, ByteView bytes, SeenFrames& seen) {
   const auto room = decoder.prepare(bytes.size());
   std::copy(bytes.begin(), bytes.end(), room.begin());
   decoder.commit(bytes.size());
@@ -41,12 +41,12 @@ Bytes sample() {
 TEST(FrameDecoder, GivesTheSameFramesWhereverTheBytesAreCut) {
   const Bytes bytes = sample();
   FrameDecoder whole(100);
-  Seen expected;
+  SeenFrames expected;
   feed(whole, bytes, expected);
   ASSERT_EQ(expected.size(), 3u);
   for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
     FrameDecoder decoder(100);
-    Seen seen;
+    SeenFrames seen;
     feed(decoder, ByteView(bytes).first(cut), seen);
     feed(decoder, ByteView(bytes).subspan(cut), seen);
     EXPECT_EQ(seen, expected) << "cut=" << cut;
@@ -57,7 +57,7 @@ TEST(FrameDecoder, GivesTheSameFramesWhereverTheBytesAreCut) {
 TEST(FrameDecoder, RejectsLengthBelowFourAndStaysDead) {
   for (char length = 0; length < 4; ++length) {
     FrameDecoder decoder(100);
-    Seen seen;
+    SeenFrames seen;
     feed(decoder, as_bytes(std::string{'Q', 0, 0, 0, length}), seen);
     feed(decoder, sample(), seen);
     ASSERT_EQ(seen.size(), 2u);
@@ -72,7 +72,7 @@ TEST(FrameDecoder, RejectsABodyOverTheLimitFromItsHeaderAlone) {
   Bytes too_long;
   append_message(too_long, 'd', Bytes(11));
   FrameDecoder decoder(10);
-  Seen seen;
+  SeenFrames seen;
   feed(decoder, fits, seen);
   EXPECT_EQ(seen.size(), 1u);
   feed(decoder, ByteView(too_long).first(5), seen);

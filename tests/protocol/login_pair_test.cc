@@ -1,9 +1,12 @@
 // Both machines talking to each other, in every method and at every split of the bytes.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "protocol/backend_messages.h"
 #include "protocol/client_login.h"
 #include "protocol/crypto.h"
+#include "protocol/frame_decoder.h"
 #include "protocol/md5_login.h"
 #include "protocol/server_login.h"
 #include "tests/protocol/login_support.h"
@@ -12,10 +15,8 @@ namespace sluice::protocol {
 namespace {
 
 using testing::error_of;
-using testing::feed;
-
-const Bytes kMockSecret(32, std::byte{9});
-const Bytes kHash(32, std::byte{7});
+using testing::kHash;
+using testing::kMockSecret;
 
 struct Scene {
   std::string name;

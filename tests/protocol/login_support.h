@@ -1,19 +1,29 @@
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/bytes.h"
+#include "protocol/backend_messages.h"
 #include "protocol/error_response.h"
 
-// What the tests of logins share: typed messages taken apart, and bytes fed to a machine in pieces.
+// What the tests of logins share: typed messages put together and taken apart.
 namespace sluice::protocol::testing {
 
 inline Bytes bytes_of(std::string_view text) {
   return Bytes(as_bytes(text).begin(), as_bytes(text).end());
+}
+
+inline const Bytes kMockSecret(32, std::byte{9});
+inline const Bytes kHash(32, std::byte{7});  // of a certificate
+
+// One typed message.
+inline Bytes message(char type, std::string_view body) {
+  Bytes bytes;
+  append_message(bytes, type, as_bytes(body));
+  return bytes;
 }
 
 struct SentMessage {
@@ -47,13 +57,6 @@ inline ErrorFields error_of(ByteView bytes) {
   const auto messages = messages_of(bytes);
   if (messages.empty() || messages.back().type != 'E') return {};
   return parse_error_fields(as_bytes(messages.back().body));
-}
-
-template <class Login>
-void feed(Login& login, ByteView bytes) {
-  const auto room = login.prepare(bytes.size());
-  std::copy(bytes.begin(), bytes.end(), room.begin());
-  login.commit(bytes.size());
 }
 
 }  // namespace sluice::protocol::testing

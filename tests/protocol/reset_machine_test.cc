@@ -11,10 +11,10 @@
 namespace sluice::protocol {
 namespace {
 
-using Want = ResetMachine::Want;
+using ResetWant = ResetMachine::Want;
 using Kind = ResetMachine::Failure::Kind;
 
-Want feed(ResetMachine& machine, ByteView bytes) {
+ResetWant feed(ResetMachine& machine, ByteView bytes) {
   const auto room = machine.prepare(bytes.size());
   std::copy(bytes.begin(), bytes.end(), room.begin());
   machine.commit(bytes.size());
@@ -37,8 +37,8 @@ Bytes query(std::string_view sql) {
 TEST(ResetMachine, SendsTheResetQueryAloneWhenIdle) {
   ResetMachine machine('I', "DISCARD ALL");
   EXPECT_EQ(machine.take_output(), query("DISCARD ALL"));
-  EXPECT_EQ(machine.step(), Want::Read);
-  EXPECT_EQ(feed(machine, reply("DISCARD ALL", 'I')), Want::Done);
+  EXPECT_EQ(machine.step(), ResetWant::Read);
+  EXPECT_EQ(feed(machine, reply("DISCARD ALL", 'I')), ResetWant::Done);
 }
 
 TEST(ResetMachine, RollsBackFirstAndCollectsSettingsWhereverTheBytesAreCut) {
@@ -50,10 +50,10 @@ TEST(ResetMachine, RollsBackFirstAndCollectsSettingsWhereverTheBytesAreCut) {
     for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
       ResetMachine machine(status, "DISCARD ALL");
       EXPECT_EQ(machine.take_output(), query("ROLLBACK"));
-      EXPECT_EQ(feed(machine, reply("ROLLBACK", 'I')), Want::Read);
+      EXPECT_EQ(feed(machine, reply("ROLLBACK", 'I')), ResetWant::Read);
       EXPECT_EQ(machine.take_output(), query("DISCARD ALL"));
-      EXPECT_EQ(feed(machine, ByteView(bytes).first(cut)), Want::Read);
-      EXPECT_EQ(feed(machine, ByteView(bytes).subspan(cut)), Want::Done);
+      EXPECT_EQ(feed(machine, ByteView(bytes).first(cut)), ResetWant::Read);
+      EXPECT_EQ(feed(machine, ByteView(bytes).subspan(cut)), ResetWant::Done);
       ASSERT_EQ(machine.parameters().size(), 1u);
       EXPECT_EQ(machine.parameters()[0].first, "TimeZone");
     }
@@ -63,9 +63,9 @@ TEST(ResetMachine, RollsBackFirstAndCollectsSettingsWhereverTheBytesAreCut) {
 TEST(ResetMachine, WithoutAQueryOnlyRollsBack) {
   ResetMachine idle('I', "");
   EXPECT_TRUE(idle.take_output().empty());
-  EXPECT_EQ(idle.step(), Want::Done);
+  EXPECT_EQ(idle.step(), ResetWant::Done);
   ResetMachine block('T', "");
-  EXPECT_EQ(feed(block, reply("ROLLBACK", 'I')), Want::Done);
+  EXPECT_EQ(feed(block, reply("ROLLBACK", 'I')), ResetWant::Done);
 }
 
 TEST(ResetMachine, NeverCallsAFailingResetDone) {  // B65
@@ -74,24 +74,24 @@ TEST(ResetMachine, NeverCallsAFailingResetDone) {  // B65
                         {"ERROR", "25001", "DISCARD ALL cannot run inside a transaction block", "", ""});
   append_ready_for_query(error, 'I');
   ResetMachine failing('I', "DISCARD ALL");
-  EXPECT_EQ(feed(failing, error), Want::Failed);
+  EXPECT_EQ(feed(failing, error), ResetWant::Failed);
   EXPECT_EQ(failing.failure()->kind, Kind::ServerError);
   EXPECT_EQ(failing.failure()->error.sqlstate, "25001");
-  EXPECT_EQ(feed(failing, reply("DISCARD ALL", 'I')), Want::Failed);
+  EXPECT_EQ(feed(failing, reply("DISCARD ALL", 'I')), ResetWant::Failed);
 
   ResetMachine rollback('T', "DISCARD ALL");
-  EXPECT_EQ(feed(rollback, error), Want::Failed);
+  EXPECT_EQ(feed(rollback, error), ResetWant::Failed);
   EXPECT_EQ(rollback.take_output(), query("ROLLBACK"));
 
   ResetMachine block('I', "BEGIN");
-  EXPECT_EQ(feed(block, reply("BEGIN", 'T')), Want::Failed);
+  EXPECT_EQ(feed(block, reply("BEGIN", 'T')), ResetWant::Failed);
   EXPECT_EQ(block.failure()->kind, Kind::NotIdle);
 }
 
 TEST(ResetMachine, RejectsRepliesThatAreNotItsOwn) {
   const auto kind_of = [](const Bytes& bytes) {
     ResetMachine machine('I', "DISCARD ALL");
-    EXPECT_EQ(feed(machine, bytes), Want::Failed);
+    EXPECT_EQ(feed(machine, bytes), ResetWant::Failed);
     return machine.failure()->kind;
   };
   Bytes stray;  // of a Sync in doubt
@@ -106,7 +106,7 @@ TEST(ResetMachine, RejectsRepliesThatAreNotItsOwn) {
   ResetMachine early('T', "DISCARD ALL");
   Bytes both = reply("ROLLBACK", 'I');
   append(both, reply("DISCARD ALL", 'I'));
-  EXPECT_EQ(feed(early, both), Want::Failed);
+  EXPECT_EQ(feed(early, both), ResetWant::Failed);
   EXPECT_EQ(early.failure()->kind, Kind::TrailingBytes);
   Bytes bad_status;
   append_message(bad_status, 'S', as_bytes("no end"));

@@ -12,7 +12,7 @@ using Verdict = ScramServer::Verdict;
 using Binding = ScramClient::Binding;
 
 const Bytes kSalt = *base64_decode("W22ZaJ0SNY7soEsUEjb6gQ==");
-const Bytes kHash(32, std::byte{7});
+const Bytes kCertificateHash(32, std::byte{7});
 
 ScramVerifier pencil() {
   static const ScramVerifier verifier = scram_verifier("pencil", kSalt, 4096);
@@ -36,7 +36,7 @@ std::error_code exchange(ScramServer scram_server, ScramClient client) {
   return verified ? std::error_code{} : verified.error().code;
 }
 
-ScramClient with_password(std::string password, Binding binding = Binding::NotSupported, Bytes hash = {}) {
+ScramClient client_with(std::string password, Binding binding = Binding::NotSupported, Bytes hash = {}) {
   return ScramClient(PlainPassword{std::move(password)}, binding, std::move(hash), "clientnonce");
 }
 
@@ -57,43 +57,44 @@ TEST(ScramServer, AnswersTheExchangeOfRfc7677) {
 }
 
 TEST(Scram, LetsPasswordAndRecoveredKeysInAndAWrongPasswordNot) {
-  EXPECT_FALSE(exchange(server(), with_password("pencil")));
-  EXPECT_EQ(exchange(server(), with_password("pencils")), ScramErrc::WrongProof);
+  EXPECT_FALSE(exchange(server(), client_with("pencil")));
+  EXPECT_EQ(exchange(server(), client_with("pencils")), ScramErrc::WrongProof);
   const ScramKey salted = pbkdf2_sha256("pencil", kSalt, 4096);
   const ClientKeys keys{hmac_sha256(salted, as_bytes("Client Key")), pencil().server_key};
   EXPECT_FALSE(exchange(server(), ScramClient(keys, Binding::NotSupported, {}, "clientnonce")));
 }
 
 TEST(Scram, LetsNobodyInWhereTheServerIsDoomed) {
-  EXPECT_EQ(exchange(server(Channel::Plain, {}, Verdict::Doomed), with_password("pencil")),
+  EXPECT_EQ(exchange(server(Channel::Plain, {}, Verdict::Doomed), client_with("pencil")),
             ScramErrc::WrongProof);
 }
 
 TEST(ScramServer, OffersPlusOverTlsWithABindingOnly) {
   EXPECT_EQ(server().mechanisms().size(), 1u);
-  EXPECT_EQ(server(Channel::Plain, kHash).mechanisms().size(), 1u);
+  EXPECT_EQ(server(Channel::Plain, kCertificateHash).mechanisms().size(), 1u);
   EXPECT_EQ(server(Channel::Tls).mechanisms().size(), 1u);
-  EXPECT_EQ(server(Channel::Tls, kHash).mechanisms(),
+  EXPECT_EQ(server(Channel::Tls, kCertificateHash).mechanisms(),
             (std::vector<std::string_view>{kScramSha256Plus, kScramSha256}));
 }
 
 // B16
 TEST(Scram, HoldsTheChannelBindingRulesOfEveryFlag) {
-  EXPECT_FALSE(exchange(server(Channel::Tls), with_password("pencil", Binding::NotSupported)));
-  EXPECT_FALSE(exchange(server(Channel::Tls), with_password("pencil", Binding::NotOffered)));
-  EXPECT_FALSE(exchange(server(Channel::Tls, kHash), with_password("pencil", Binding::NotSupported)));
+  EXPECT_FALSE(exchange(server(Channel::Tls), client_with("pencil", Binding::NotSupported)));
+  EXPECT_FALSE(exchange(server(Channel::Tls), client_with("pencil", Binding::NotOffered)));
   EXPECT_FALSE(
-      exchange(server(Channel::Tls, kHash), with_password("pencil", Binding::TlsServerEndPoint, kHash)));
-  EXPECT_EQ(exchange(server(Channel::Tls, kHash), with_password("pencil", Binding::NotOffered)),
+      exchange(server(Channel::Tls, kCertificateHash), client_with("pencil", Binding::NotSupported)));
+  EXPECT_FALSE(exchange(server(Channel::Tls, kCertificateHash),
+                        client_with("pencil", Binding::TlsServerEndPoint, kCertificateHash)));
+  EXPECT_EQ(exchange(server(Channel::Tls, kCertificateHash), client_with("pencil", Binding::NotOffered)),
             ScramErrc::BindingDowngraded);
-  EXPECT_EQ(exchange(server(Channel::Tls, kHash),
-                     with_password("pencil", Binding::TlsServerEndPoint, Bytes(32, std::byte{8}))),
+  EXPECT_EQ(exchange(server(Channel::Tls, kCertificateHash),
+                     client_with("pencil", Binding::TlsServerEndPoint, Bytes(32, std::byte{8}))),
             ScramErrc::BindingMismatch);
 }
 
 TEST(ScramServer, RefusesMalformedFirstMessagesEachWithItsReason) {
   const auto first = [](std::string_view mechanism, std::string_view message) -> std::error_code {
-    ScramServer scram = server(Channel::Tls, kHash);
+    ScramServer scram = server(Channel::Tls, kCertificateHash);
     EXPECT_TRUE(scram.select(mechanism));
     const auto outcome = scram.first(message);
     return outcome ? std::error_code{} : outcome.error().code;
@@ -120,7 +121,7 @@ TEST(ScramServer, RefusesMalformedFirstMessagesEachWithItsReason) {
 TEST(ScramServer, RefusesEveryTruncationAndEveryChangedByteOfAFinalMessage) {
   ScramServer scram = server();
   ASSERT_TRUE(scram.select(kScramSha256));
-  ScramClient client = with_password("pencil");
+  ScramClient client = client_with("pencil");
   const std::string message = *client.final(*scram.first(client.first()));
   for (std::size_t i = 0; i < message.size(); ++i) {
     EXPECT_FALSE(ScramServer(scram).final(message.substr(0, i))) << i;
@@ -143,7 +144,7 @@ TEST(ScramServer, ShowsUnknownUsersAStableSaltThatDependsOnTheName) {
 
 TEST(ScramClient, RefusesAHostileServer) {
   const auto final = [](std::string_view server_first) -> std::error_code {
-    const auto outcome = with_password("pencil").final(server_first);
+    const auto outcome = client_with("pencil").final(server_first);
     return outcome ? std::error_code{} : outcome.error().code;
   };
   EXPECT_FALSE(final("r=clientnonceX,s=AAAA,i=1"));
@@ -160,7 +161,7 @@ TEST(ScramClient, RefusesAHostileServer) {
 }
 
 TEST(ScramClient, BelievesOnlyAServerThatKnowsTheVerifier) {
-  ScramClient client = with_password("pencil");
+  ScramClient client = client_with("pencil");
   ASSERT_TRUE(client.final("r=clientnonceX,s=AAAA,i=1"));
   EXPECT_EQ(client.verify("e=invalid-proof").error().code, ScramErrc::ServerError);
   EXPECT_EQ(client.verify("v=" + base64_encode(Bytes(32))).error().code, ScramErrc::ServerSignatureWrong);

@@ -132,7 +132,7 @@ class History {
   bool doubt_;
 };
 
-struct Seen {
+struct SeenOfHistory {
   std::size_t completed = 0, failed = 0, errors = 0, ready = 0;
   void on_sample(std::chrono::nanoseconds service, SampleKind kind) {
     EXPECT_GE(service, 0ns);
@@ -266,7 +266,7 @@ class Playback {
   test::BackendModel backend_;
   std::size_t sent_ = 0, consumed_ = 0, delivered_ = 0;
   SessionTracker::TimePoint now_{1s};
-  Seen seen_;
+  SeenOfHistory seen_;
 };
 
 constexpr std::uint32_t kSeeds = 1000;

@@ -14,18 +14,19 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = ServerPool::Clock;
 
-const Clock::time_point kNow = Clock::now();
+const Clock::time_point kStart = Clock::now();
 constexpr ServerPool::Limits kRoomy{10, 100, 0s, 0s};
 
 class PoolOfServers : public testing::Test {
  protected:
   // A connection whose server's end stays with the test.
   void give(const std::string& key, std::int32_t process_id, ServerPool::Limits limits = kRoomy,
-            Clock::time_point now = kNow, ServerId server = ServerId(0)) {
+            Clock::time_point now = kStart, ServerId server = ServerId(0)) {
     auto [ours, servers] = net::test::unix_pair(io.get_executor());
     server_ends.push_back(std::move(servers));
     const auto parameters = ParameterSet::intern({});
-    pool.give({std::move(ours), server, key, process_id, {}, parameters, "alice", "app", kNow}, limits, now);
+    pool.give({std::move(ours), server, key, process_id, {}, parameters, "alice", "app", kStart}, limits,
+              now);
   }
   std::int32_t take(const std::string& key) {
     const auto idle = pool.take(key);
@@ -74,12 +75,12 @@ TEST_F(PoolOfServers, ClosesWhatHasNoRoom) {
 
 TEST_F(PoolOfServers, SweepsWhatIsIdleOrAliveForTooLong) {
   give("a", 1);
-  give("a", 2, kRoomy, kNow + 50s);
-  EXPECT_EQ(pool.sweep({10, 100, 60s, 0s}, kNow + 59s), 0U);
-  EXPECT_EQ(pool.sweep({10, 100, 60s, 0s}, kNow + 60s), 1U);
+  give("a", 2, kRoomy, kStart + 50s);
+  EXPECT_EQ(pool.sweep({10, 100, 60s, 0s}, kStart + 59s), 0U);
+  EXPECT_EQ(pool.sweep({10, 100, 60s, 0s}, kStart + 60s), 1U);
   EXPECT_TRUE(closed(0));
-  EXPECT_EQ(pool.sweep({10, 100, 0s, 90s}, kNow + 89s), 0U);
-  EXPECT_EQ(pool.sweep({10, 100, 0s, 90s}, kNow + 90s), 1U);
+  EXPECT_EQ(pool.sweep({10, 100, 0s, 90s}, kStart + 89s), 0U);
+  EXPECT_EQ(pool.sweep({10, 100, 0s, 90s}, kStart + 90s), 1U);
   EXPECT_TRUE(closed(1));
   EXPECT_EQ(pool.size(), 0U);
   EXPECT_EQ(take("a"), 0);
@@ -89,14 +90,14 @@ TEST_F(PoolOfServers, SweepsWhatTheServerClosed) {
   give("a", 1);
   give("b", 2);
   server_ends[0].close();
-  EXPECT_EQ(pool.sweep(kRoomy, kNow), 1U);
+  EXPECT_EQ(pool.sweep(kRoomy, kStart), 1U);
   EXPECT_EQ(take("a"), 0);
   EXPECT_EQ(take("b"), 2);
 }
 
 TEST_F(PoolOfServers, DropsTheConnectionsOfOneServer) {
-  give("a", 1, kRoomy, kNow, ServerId(0));
-  give("b", 2, kRoomy, kNow, ServerId(1));
+  give("a", 1, kRoomy, kStart, ServerId(0));
+  give("b", 2, kRoomy, kStart, ServerId(1));
   pool.drop(ServerId(0));
   EXPECT_TRUE(closed(0));
   EXPECT_EQ(take("b"), 2);
@@ -107,15 +108,15 @@ TEST_F(PoolOfServers, DropsTheConnectionsOfOneServer) {
 }
 
 TEST_F(PoolOfServers, TellsWhatItHolds) {
-  give("a", 7, kRoomy, kNow + 5s, ServerId(3));
+  give("a", 7, kRoomy, kStart + 5s, ServerId(3));
   const auto all = pool.snapshot();
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].user, "alice");
   EXPECT_EQ(all[0].database, "app");
   EXPECT_EQ(all[0].server, ServerId(3));
   EXPECT_EQ(all[0].process_id, 7);
-  EXPECT_EQ(all[0].opened_at, kNow);
-  EXPECT_EQ(all[0].idle_since, kNow + 5s);
+  EXPECT_EQ(all[0].opened_at, kStart);
+  EXPECT_EQ(all[0].idle_since, kStart + 5s);
 }
 
 TEST_F(PoolOfServers, HandsConnectionsFromThreadToThread) {
@@ -130,15 +131,15 @@ TEST_F(PoolOfServers, HandsConnectionsFromThreadToThread) {
       ASSERT_TRUE(stream);
       EXPECT_FALSE(stream->has_pending_or_eof());
       const auto parameters = ParameterSet::intern({});
-      pool.give({*std::move(stream), idle->server, "key", idle->process_id, {}, parameters, "", "", kNow},
-                kRoomy, kNow);
+      pool.give({*std::move(stream), idle->server, "key", idle->process_id, {}, parameters, "", "", kStart},
+                kRoomy, kStart);
     }
   };
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t)
     threads.emplace_back(work, std::size_t{500});
   for (int i = 0; i < 100; ++i)
-    EXPECT_EQ(pool.sweep(kRoomy, kNow), 0U);
+    EXPECT_EQ(pool.sweep(kRoomy, kStart), 0U);
   for (std::thread& thread : threads)
     thread.join();
   EXPECT_EQ(pool.size(), 4U);

@@ -23,7 +23,7 @@ void expect_honest(const ScriptedClient& client, const std::string& expected) {
   EXPECT_TRUE(expected.starts_with(got)) << client.types();
 }
 
-Bytes query(std::string_view sql) {
+Bytes query_bytes(std::string_view sql) {
   Bytes out;
   protocol::append_query(out, sql);
   return out;
@@ -36,13 +36,13 @@ void live(SessionWorld& world, std::string_view user) {
   const std::string login = user == "trusted" ? "RSSKZ" : "RRRRSSKZ";
 
   ScriptedClient& first = world.connect();
-  first.at_ready = {query("SELECT 1"), query("rows 30 10000"), terminate};
+  first.at_ready = {query_bytes("SELECT 1"), query_bytes("rows 30 10000"), terminate};
   first.start(user);
   EXPECT_TRUE(world.run_until([&] { return first.ended(); }, 2min)) << first.types();
   expect_honest(first, login + "DCZ" + std::string(30, 'D') + "CZ");
 
   ScriptedClient& second = world.connect();
-  second.at_ready = {query("BEGIN")};
+  second.at_ready = {query_bytes("BEGIN")};
   second.start(user);
   world.run_until([&] { return second.ready_count() == 2 || second.ended(); }, 2min);
   expect_honest(second, login + "CZ");
@@ -50,7 +50,7 @@ void live(SessionWorld& world, std::string_view user) {
   EXPECT_TRUE(world.run_until([&] { return second.ended(); }, 2min)) << second.types();
 
   ScriptedClient& third = world.connect();
-  third.at_ready = {query("wait")};
+  third.at_ready = {query_bytes("wait")};
   third.start(user);
   world.run_for(1s);
   ScriptedClient& canceller = world.connect();
@@ -61,7 +61,7 @@ void live(SessionWorld& world, std::string_view user) {
 }
 
 // In transaction mode: two clients take turns on a server, each with settings of its own, a batch, a result
-// that is large; one ends within a block, one without a word, one within a query.
+// that is large; one ends within a block, one without a word, one within a query_bytes.
 void live_in_transactions(SessionWorld& world, std::string_view user) {
   for (const std::string name : {"a", "b", "c"})
     world.server(name).on_message = [](fakes::Backend& backend, char, std::string_view text) {
@@ -83,22 +83,23 @@ void live_in_transactions(SessionWorld& world, std::string_view user) {
 
   ScriptedClient& first = world.connect();
   ScriptedClient& second = world.connect();
-  first.at_ready = {query("SET TimeZone TO a"), query("SET search_path TO a"), batch, query("rows 30 10000")};
+  first.at_ready = {query_bytes("SET TimeZone TO a"), query_bytes("SET search_path TO a"), batch,
+                    query_bytes("rows 30 10000")};
   first.start(user);
   has_heard(first, 5);
-  second.at_ready = {query("SELECT 1"), batch, query("BEGIN")};
+  second.at_ready = {query_bytes("SELECT 1"), batch, query_bytes("BEGIN")};
   second.start(user);
   has_heard(second, 4);
-  first.send(query("SELECT 1"));
+  first.send(query_bytes("SELECT 1"));
   has_heard(first, 6);
   second.peer().shutdown_send();
   EXPECT_TRUE(world.run_until([&] { return second.ended(); }, 2min)) << second.types();
-  first.send(query("INSERT"));
+  first.send(query_bytes("INSERT"));
   first.peer().close();
   world.run_for(1min);
 
   ScriptedClient& third = world.connect();
-  third.at_ready = {query("wait")};
+  third.at_ready = {query_bytes("wait")};
   third.start(user);
   world.run_for(1s);
   third.peer().reset();

@@ -11,8 +11,8 @@ using namespace std::chrono_literals;
 
 const std::string kUser = "alice", kDatabase = "app", kShop = "shop", kBatch = "batch";
 
-struct World {
-  World() {
+struct LearnerWorld {
+  LearnerWorld() {
     book.set_entries_max(1000);
     learner.set_active(true);
   }
@@ -29,7 +29,7 @@ struct World {
 };
 
 TEST(SizeLearner, ExpectsOfAStatementWhatTheLikeOfItTook) {
-  World world;
+  LearnerWorld world;
   SizeWatch watch(world.learner, kUser, kDatabase, kShop);
   world.work(watch, "select f(1)", 20ms, 10);
   world.work(watch, "select g(1)", 3ms, 10);
@@ -44,7 +44,7 @@ TEST(SizeLearner, ExpectsOfAStatementWhatTheLikeOfItTook) {
 }
 
 TEST(SizeLearner, GoesByTheRouteWhereAStatementNamesOne) {
-  World world;
+  LearnerWorld world;
   SizeWatch shop(world.learner, kUser, kDatabase, kShop), other(world.learner, kUser, kDatabase, kBatch);
   world.work(shop, "select 1 /*route='/feed'*/", 5ms, 10);
   world.learner.hand_over();
@@ -56,7 +56,7 @@ TEST(SizeLearner, GoesByTheRouteWhereAStatementNamesOne) {
 }
 
 TEST(SizeLearner, KnowsWholeSessionsByTheirOwner) {
-  World world;
+  LearnerWorld world;
   SizeWatch watch(world.learner, kUser, kDatabase, kShop);
   world.work(watch, std::nullopt, 2s, 6);
   world.learner.hand_over();
@@ -66,7 +66,7 @@ TEST(SizeLearner, KnowsWholeSessionsByTheirOwner) {
 }
 
 TEST(SizeLearner, TellsAnEmptyStatementFromAWholeSession) {
-  World world;
+  LearnerWorld world;
   SizeWatch watch(world.learner, kUser, kDatabase, kShop);
   world.work(watch, std::nullopt, 2s, 6);
   world.work(watch, "-- nothing", 1ms, 6);
@@ -77,7 +77,7 @@ TEST(SizeLearner, TellsAnEmptyStatementFromAWholeSession) {
 }
 
 TEST(SizeLearner, LearnsNothingOfWorkThatTookNoTime) {
-  World world;
+  LearnerWorld world;
   SizeWatch watch(world.learner, kUser, kDatabase, kShop);
   world.work(watch, std::nullopt, 0s, 10);
   world.learner.hand_over();
@@ -85,7 +85,7 @@ TEST(SizeLearner, LearnsNothingOfWorkThatTookNoTime) {
 }
 
 TEST(SizeLearner, ReadsABackslashAsItIsTold) {
-  World world;
+  LearnerWorld world;
   SizeWatch watch(world.learner, kUser, kDatabase, kShop);
   (void)watch.begin("select 'it\\' secret'", true);
   watch.end(1ms);
@@ -99,7 +99,7 @@ TEST(SizeLearner, HasKeysThatNobodyCanForesee) {
 }
 
 TEST(SizeLearner, TakesASessionAtItsWordAndLearnsAllTheSame) {
-  World world;
+  LearnerWorld world;
   SizeWatch watch(world.learner, kUser, kDatabase, kShop);
   watch.give(0.5);
   world.work(watch, "select 1", 1ms, 10);
@@ -112,7 +112,7 @@ TEST(SizeLearner, TakesASessionAtItsWordAndLearnsAllTheSame) {
 }
 
 TEST(SizeLearner, LearnsFromOtherThreads) {
-  World world;
+  LearnerWorld world;
   SizeLearner other(world.book);
   other.set_active(true);
   SizeWatch there(other, kUser, kDatabase, kShop), here(world.learner, kUser, kDatabase, kShop);
@@ -123,7 +123,7 @@ TEST(SizeLearner, LearnsFromOtherThreads) {
 }
 
 TEST(SizeLearner, LearnsNothingOfWorkThatDoesNotEnd) {
-  World world;
+  LearnerWorld world;
   SizeWatch watch(world.learner, kUser, kDatabase, kShop);
   (void)watch.begin("select a");
   world.work(watch, "select b", 1ms, 1);
@@ -134,7 +134,7 @@ TEST(SizeLearner, LearnsNothingOfWorkThatDoesNotEnd) {
 }
 
 TEST(SizeLearner, DoesNothingWhereSizesAreOfNoUse) {
-  World world;
+  LearnerWorld world;
   world.learner.set_active(false);
   SizeWatch watch(world.learner, kUser, kDatabase, kShop);
   world.work(watch, "select 1", 1ms, 10);
@@ -143,7 +143,7 @@ TEST(SizeLearner, DoesNothingWhereSizesAreOfNoUse) {
 }
 
 TEST(SizeLearner, ExchangesByItselfWhatIsMuch) {
-  World world;
+  LearnerWorld world;
   SizeWatch watch(world.learner, kUser, kDatabase, kShop);
   world.work(watch, "select 1", 1ms, 5000);
   EXPECT_GE(world.book.rows()[0].size.count(), 4000U);

@@ -25,12 +25,12 @@ struct Owner final : SlotRequest::Owner {
   std::vector<Granted> slots;
 };
 
-struct World {
-  explicit World(std::int64_t max_active) : admission(one_replica(max_active), {}) {
+struct SlotWorld {
+  explicit SlotWorld(std::int64_t max_active) : admission(one_replica(max_active), {}) {
     tag.user = "alice";
     EXPECT_EQ(admission.enter(tag), std::nullopt);
   }
-  ~World() { admission.leave(tag); }
+  ~SlotWorld() { admission.leave(tag); }
 
   std::optional<Granted> ask() {
     SlotRequest* waiting = nullptr;
@@ -48,7 +48,7 @@ struct World {
 };
 
 TEST(SlotRequests, GiveASlotBackWithTheNextRequest) {
-  World world(0);
+  SlotWorld world(0);
   auto first = world.ask();
   ASSERT_TRUE(first);
   world.requests->close(*std::move(first));
@@ -62,7 +62,7 @@ TEST(SlotRequests, GiveASlotBackWithTheNextRequest) {
 }
 
 TEST(SlotRequests, GiveASlotBackAtOnceWhereOthersMayWaitForIt) {
-  World world(1);
+  SlotWorld world(1);
   auto first = world.ask();
   ASSERT_TRUE(first);
   EXPECT_FALSE(world.ask());
@@ -74,7 +74,7 @@ TEST(SlotRequests, GiveASlotBackAtOnceWhereOthersMayWaitForIt) {
 }
 
 TEST(SlotRequests, KeepBackNoMoreThanABoundedNumber) {
-  World world(0);
+  SlotWorld world(0);
   std::vector<Granted> slots;
   for (int i = 0; i < 100; ++i)
     slots.push_back(*world.ask());

@@ -18,7 +18,7 @@ using fakes::ScriptedServer;
 namespace metric = telemetry::metric;
 
 constexpr std::string_view kPooled = "pool_mode: transaction\n";
-constexpr std::string_view kRead = "SELECT pg_catalog.current_setting(";
+constexpr std::string_view kReadsSetting = "SELECT pg_catalog.current_setting(";
 
 Bytes a_cancel() {
   Bytes out;
@@ -145,7 +145,7 @@ TEST(TransactionEnd, ACancelOfWhatTheRouterAsksIsNoErrorOfTheClients) {
   SessionWorld world(kPooled);
   int left = 1;
   world.server("a").on_message = [&left](Backend& backend, char, std::string_view text) {
-    if (!text.starts_with(kRead) || left == 0) return false;
+    if (!text.starts_with(kReadsSetting) || left == 0) return false;
     --left;
     backend.send(a_cancel());
     return true;
@@ -166,8 +166,8 @@ TEST(TransactionEnd, ACancelOfWhatTheRouterAsksIsNoErrorOfTheClients) {
 TEST(TransactionEnd, SettingsThatCannotBeReadKeepTheirServer) {
   SessionWorld world(kPooled);
   world.server("a").on_message = [](Backend& backend, char, std::string_view text) {
-    if (text.starts_with(kRead)) backend.send(a_cancel());
-    return text.starts_with(kRead);
+    if (text.starts_with(kReadsSetting)) backend.send(a_cancel());
+    return text.starts_with(kReadsSetting);
   };
   ScriptedClient& client = world.ready_client();
   client.query("SET search_path TO x");
@@ -190,8 +190,8 @@ TEST(TransactionEnd, SettingsThatCannotBeReadKeepTheirServer) {
 TEST(TransactionEnd, AServerLostBeforeItToldTheSettingsEndsTheSession) {
   SessionWorld world(kPooled);
   world.server("a").on_message = [](Backend& backend, char, std::string_view text) {
-    if (text.starts_with(kRead)) backend.die("57P01");
-    return text.starts_with(kRead);
+    if (text.starts_with(kReadsSetting)) backend.die("57P01");
+    return text.starts_with(kReadsSetting);
   };
   ScriptedClient& client = world.ready_client();
   client.query("SET search_path TO x");
