@@ -4,7 +4,7 @@
 set -euo pipefail
 
 build_packages=(
-  g++ cmake ninja-build ccache pkg-config
+  g++ lld cmake ninja-build ccache pkg-config
   libasio-dev libssl-dev libidn-dev libpq-dev liburing-dev prometheus-cpp-dev libyaml-cpp-dev libfmt-dev libspdlog-dev libcli11-dev
   nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev libboost-dev zlib1g-dev
 )
