@@ -10,7 +10,7 @@
 namespace sluice::calibrate {
 namespace {
 
-http::Page error_page(int status) {
+http::Page error_page(int status, const http::PageRequest&) {
   http::Page page;
   page.status = status;
   return page;

@@ -9,7 +9,7 @@
 namespace sluice::calibrate {
 namespace {
 
-http::Page empty_error_page(int status) {
+http::Page empty_error_page(int status, const http::PageRequest&) {
   http::Page page;
   page.status = status;
   return page;
