@@ -16,7 +16,7 @@ namespace {
 
 using pgclient::PgErrc;
 
-constexpr auto kAwait = asio::experimental::as_tuple(asio::use_awaitable);
+constexpr auto kAwaitPause = asio::experimental::as_tuple(asio::use_awaitable);
 constexpr double kPauseAfterFailure = 0.1;
 
 // What a server says of itself: its address and port, or on a Unix socket its port.
@@ -96,7 +96,7 @@ Phase TerminalSession::phase_of(double moment) const {
 
 asio::awaitable<void> TerminalSession::sleep_until(double moment) {
   asio::steady_timer timer(co_await asio::this_coro::executor, clock_.at(moment));
-  const auto [ec] = co_await timer.async_wait(kAwait);
+  const auto [ec] = co_await timer.async_wait(kAwaitPause);
   cut_ = cut_ || ec;
 }
 
