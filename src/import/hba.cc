@@ -101,7 +101,8 @@ std::optional<WrittenNetwork> network_of(const std::string& text, const std::str
 
 class Rule {
  public:
-  Rule(const HbaLine& line, bool tls, Output& out) : line_(line), tls_(tls), out_(out) {}
+  Rule(const HbaLine& line, bool tls, Output& out, std::vector<Note>& problems)
+      : line_(line), tls_(tls), out_(out), problems_(problems) {}
 
   // A line of the list; empty where it was left out, with a note that says why.
   std::string text() {
@@ -113,6 +114,11 @@ class Rule {
   bool left_out(std::string text) {
     out_.note(line_.place, "", std::move(text) + ": the rule was left out, those below decide");
     return false;
+  }
+
+  // It holds there, and not here. Read on: what is left out must not be a refusal.
+  void cannot_be_written(std::string text) {
+    if (shortcoming_.empty()) shortcoming_ = std::move(text);
   }
 
   bool read() {
@@ -177,19 +183,23 @@ class Rule {
     std::vector<std::string> listed;
     for (const HbaWord& word : column) {
       if (key == "database" && (word.is("sameuser") || word.is("replication"))) {
-        out_.note(line_.place, word.text, "no equivalent: write the rule for it yourself");
-        continue;
+        without_.push_back(word.text);
+      } else if (word.text.empty() || word.text.find_first_of("*?,") != word.text.npos) {
+        cannot_be_written("\"" + word.text + "\" would be a pattern");
+      } else if (!is_utf8(word.text) || without_controls(word.text) != word.text) {
+        cannot_be_written("a name has bytes that are no text");
+      } else {
+        listed.push_back(word.text);
       }
-      if (word.text.empty() || word.text.find_first_of("*?,") != word.text.npos)
-        return left_out("\"" + word.text + "\" would be a pattern");
-      if (!is_utf8(word.text) || without_controls(word.text) != word.text)
-        return left_out("a name has bytes that are no text");
-      listed.push_back(word.text);
     }
-    if (listed.empty()) return left_out("none of its databases has an equivalent");
-    const auto* const field = config::find_field<config::HbaRule>(key);
-    const std::string wrong = field->read(rule_, list(listed), field->limits);
-    return wrong.empty() || left_out(key + " " + wrong);
+    if (listed.empty()) {
+      cannot_be_written("none of its " + key + "s has an equivalent");
+    } else {
+      const auto* const field = config::find_field<config::HbaRule>(key);
+      const std::string wrong = field->read(rule_, list(listed), field->limits);
+      if (!wrong.empty()) cannot_be_written(key + " " + wrong);
+    }
+    return true;
   }
 
   bool method() {
@@ -200,6 +210,16 @@ class Rule {
     if (line_.columns.size() > next_ + 1)
       return left_out("\"" + line_.columns[next_ + 1][0].text +
                       "\" is an option of a method, for which PgBouncer passes over the rule");
+    if (method->ours == AuthMethod::Reject && !(shortcoming_.empty() && without_.empty())) {
+      if (shortcoming_.empty()) shortcoming_ = "\"" + without_.front() + "\" has no equivalent";
+      problems_.push_back({line_.place, "",
+                           shortcoming_ + ", and without this rule those below would let in "
+                                          "whom it rejects: write it in another way"});
+      return false;
+    }
+    for (const std::string& word : without_)
+      out_.note(line_.place, word, "no equivalent: write the rule for it yourself");
+    if (!shortcoming_.empty()) return left_out(shortcoming_);
     if (!method->note.empty()) out_.note(line_.place, name, std::string(method->note));
     if (!method->ours) return false;
     rule_.method = *method->ours;
@@ -209,8 +229,11 @@ class Rule {
   const HbaLine& line_;
   const bool tls_;
   Output& out_;
+  std::vector<Note>& problems_;
   config::HbaRule rule_{};
-  std::size_t next_ = 0;  // the column of the method
+  std::vector<std::string> without_;  // words for databases that the rule is written without
+  std::string shortcoming_;           // why the rule cannot be written; empty: it can
+  std::size_t next_ = 0;              // the column of the method
 };
 
 }  // namespace
@@ -226,7 +249,8 @@ void translate_hba(const Settings& settings, const ReadFile& read, Output& out, 
   const bool tls = settings.value("client_tls_sslmode", "disable") != "disable";
   out.line("hba:");
   for (const HbaLine& line : file.lines) {
-    if (const std::string text = Rule(line, tls, out).text(); !text.empty()) out.line("  - " + text);
+    if (const std::string text = Rule(line, tls, out, problems).text(); !text.empty())
+      out.line("  - " + text);
   }
   // As there: nobody comes in whom no rule lets in. A list without rules would be none.
   out.line("  - {method: reject}");

@@ -38,7 +38,8 @@ void put_option(Output& out, const IniEntry& entry, std::string_view key, std::s
 bool is_option(std::string_view key);
 
 void translate_settings(const Settings& settings, const Sources& sources, Output& out);  // [pgbouncer]
-// The rules of auth_hba_file, where auth_type is hba. `problems`: why that cannot be read.
+// The rules of auth_hba_file, where auth_type is hba. `problems`: why that cannot be read, or cannot do
+// without a rule that has no equivalent.
 void translate_hba(const Settings& settings, const ReadFile& read, Output& out, std::vector<Note>& problems);
 void translate_databases(const Ini& ini, const Settings& settings, Output& out);  // [databases]
 void translate_rest(const Ini& ini, Output& out);  // [users], [peers], unknown sections

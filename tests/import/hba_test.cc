@@ -138,6 +138,33 @@ TEST_F(Hba, SaysWhatHasNoEquivalentAndLeavesItOut) {
     EXPECT_TRUE(has_note(made, line, text)) << line << " " << text;
 }
 
+// Was: it was left out with a note, and whom it kept out came in by the rules below.
+TEST_F(Hba, TranslatesNothingWhereARejectCannotBeWritten) {
+  for (const std::string rule :
+       {"host sameuser all all reject", "host shop,replication all all reject", "host all a*b all reject",
+        "host \"shop,blog\" all 10.0.0.0 255.0.0.0 reject", "local all an\xffna reject",
+        "local replication all reject"}) {
+    const Translation made = translate_rules("# first\n" + rule + "\nhost all all all md5\n");
+    ASSERT_EQ(made.problems.size(), 1U) << rule;
+    EXPECT_EQ(made.problems[0].place.file, "/etc/hba.conf");
+    EXPECT_EQ(made.problems[0].place.line, 2U) << rule;
+    EXPECT_TRUE(made.yaml.empty());
+  }
+}
+
+TEST_F(Hba, LeavesOutARejectThatHoldsNowhereThereEither) {
+  const Translation made = translate_rules(
+      "host all +admins all reject\n"
+      "host sameuser all 10.1.2.3/8 reject\n"
+      "host sameuser all all reject map=x\n"
+      "hostssl all all all reject\n"
+      "host replication all all reject later\n");
+  EXPECT_TRUE(made.problems.empty());
+  EXPECT_EQ(rules_of(made), Rules{});
+  for (std::uint32_t line = 1; line <= 5; ++line)
+    EXPECT_TRUE(has_note(made, line, "left out")) << line;
+}
+
 TEST_F(Hba, LeavesOutRulesForTlsThatIsNotOffered) {
   const Translation made = translate_rules("hostssl all all all md5\n");
   EXPECT_EQ(rules_of(made), Rules{});
