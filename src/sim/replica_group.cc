@@ -39,6 +39,8 @@ ReplicaGroup::Asked ReplicaGroup::ask(double now, std::uint32_t id, policy::Clas
   guest->waiting_for = waiting_for;
   policy::Arrival arrival{session_class, "", std::nullopt};
   if (waiting_for.size > 0) arrival.size = waiting_for.size;
+  // Replicas may take other sizes from now on: whoever can go by that came before.
+  if (queue_.arrive(*guest, arrival, {}, queue_time(now))) grant(now);
   policy::Decision decision;
   const auto answer = queue_.ask(*guest, arrival, policy::Gates{}, {}, queue_time(now),
                                  policy::AdmissionQueue::Wait::Yes, decision);
