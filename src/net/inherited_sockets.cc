@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -75,8 +76,17 @@ void InheritedSockets::abandon_rest() {
     if (entry.fd < 0) continue;
     if (const std::string file = file_of(entry.where); !file.empty()) ::unlink(file.c_str());
     ::close(entry.fd);
-    entry.fd = -1;
   }
+  std::erase_if(sockets_, [](const Entry& entry) { return entry.fd >= 0; });
+}
+
+std::vector<std::string> InheritedSockets::files() const {
+  std::vector<std::string> all;
+  for (const Entry& entry : sockets_)
+    if (std::string file = file_of(entry.where);
+        !file.empty() && std::find(all.begin(), all.end(), file) == all.end())
+      all.push_back(std::move(file));
+  return all;
 }
 
 }  // namespace sluice::net

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include <asio/generic/stream_protocol.hpp>
@@ -23,8 +24,11 @@ class InheritedSockets {
   bool has(const EndPoint& where) const;
   // Share `index` of `count` equal ones of the sockets that are bound there; the caller owns them.
   std::vector<int> take(const EndPoint& where, std::size_t index, std::size_t count);
-  // Closes what nobody has taken, and removes the socket files: these addresses are no longer served.
+  // Closes and forgets what nobody has taken, and removes the socket files: these addresses are no longer
+  // served.
   void abandon_rest();
+  // The socket files of those that it has or that were taken, each once.
+  std::vector<std::string> files() const;
   std::size_t size() const noexcept { return sockets_.size(); }
 
  private:

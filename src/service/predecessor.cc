@@ -135,6 +135,13 @@ Predecessor::Told Predecessor::serving() {
   return {Answer::Released};
 }
 
+std::vector<std::string> Predecessor::files() const {
+  std::vector<std::string> all = clients_.files();
+  for (std::string& file : admin_.files())
+    all.push_back(std::move(file));
+  return all;
+}
+
 void Predecessor::abandon_rest() {
   clients_.abandon_rest();
   admin_.abandon_rest();

@@ -47,6 +47,8 @@ class Predecessor {
   };
   // We accept connections: it shall stop.
   Told serving();
+  // Of its sockets, as InheritedSockets has it.
+  std::vector<std::string> files() const;
   // Closes those of its sockets that nobody has taken, and removes their files.
   void abandon_rest();
 

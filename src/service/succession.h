@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,9 +10,12 @@
 
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
+#include <asio/steady_timer.hpp>
 
 #include "net/inherited_sockets.h"
+#include "net/task_group.h"
 #include "service/predecessor.h"
+#include "service/socket_names.h"
 #include "service/takeover_point.h"
 
 namespace sluice::service {
@@ -49,7 +53,9 @@ class Succession {
     CalledOff  // it goes on, and this process has to end
   };
   // We accept: the predecessor is told, and then we wait where it has waited. Takes up to
-  // Predecessor::kTimeout. What goes wrong is logged.
+  // Predecessor::kTimeout. What goes wrong is logged. A predecessor that has not let go may be on its way
+  // out, and removes its socket files: they are looked after for kFilesWatched.
+  static constexpr std::chrono::seconds kFilesWatched{10};
   Begun begin();
   const std::string& path() const noexcept { return plan_.path; }
   // On SIGUSR2. Logs what came of it.
@@ -62,8 +68,14 @@ class Succession {
   const Plan plan_;
   const std::string request_;
   const TakeoverPoint::Callbacks callbacks_;
+  void restore_files();
+  asio::awaitable<void> watch_files();
+
   std::optional<Predecessor> predecessor_;  // until we serve in its place
+  std::optional<SocketNames> names_;        // of what it gave, until it cannot remove them any more
   std::unique_ptr<TakeoverPoint> point_;
+  asio::steady_timer turn_;
+  net::TaskGroup tasks_;
 };
 
 }  // namespace sluice::service
