@@ -6,6 +6,7 @@
 
 #include "http/host_check.h"
 #include "placer/snapshot_parts.h"
+#include "service/held_signals.h"
 #include "service/takeover_channel.h"
 #include "telemetry/log_settings.h"
 #include "web/asset_page.h"
@@ -176,6 +177,7 @@ int Placer::run() {
   control_.run();
   for (const auto& worker : workers_)
     worker->join();
+  service::hold_back_signals();
   log::info("stopped");
   return exit_code_;
 }

@@ -55,7 +55,7 @@ asio::awaitable<void> Placer::begin() {
 // Apart from the signals that end the placer: those must not wait behind a row of reloads.
 asio::awaitable<void> Placer::handle_reload_signals() {
   co_await asio::this_coro::throw_if_cancelled(false);
-  for (;;) {
+  while (!stopped_) {
     const auto [ec, signal] = co_await reload_signals_.async_wait(kAwait);
     if (ec) co_return;
     if (signal == SIGUSR1) {
@@ -72,7 +72,7 @@ asio::awaitable<void> Placer::handle_reload_signals() {
 
 asio::awaitable<void> Placer::handle_end_signals() {
   co_await asio::this_coro::throw_if_cancelled(false);
-  for (;;) {
+  while (!stopped_) {
     const auto [ec, signal] = co_await end_signals_.async_wait(kAwait);
     if (ec) co_return;
     // The second one is meant: whoever sends it does not want to wait.
@@ -123,10 +123,11 @@ asio::awaitable<void> Placer::drain() {
   if (admin_) co_await admin_->stop();
   co_await prober_->stop();
   if (mirror_) co_await mirror_->stop();
+  // First of all: to cancel a wait that has just been answered does nothing, and another one would follow.
+  stopped_ = true;
   asio::error_code ignored;
   reload_signals_.cancel(ignored);
   end_signals_.cancel(ignored);
-  stopped_ = true;
   decide_timer_.cancel();
 }
 

@@ -18,6 +18,7 @@
 #include "router/random.h"
 #include "router/telemetry_names.h"
 #include "router/version.h"
+#include "service/held_signals.h"
 #include "service/takeover_channel.h"
 #include "telemetry/log_settings.h"
 
@@ -153,6 +154,7 @@ int Router::run() {
     for (const auto& worker : shared_->workers)
       worker->run_leftovers();
   control_ended_ = true;
+  service::hold_back_signals();
   for (const auto& worker : shared_->workers)
     worker->recording().hand_over();
   trace_recorder_->close();

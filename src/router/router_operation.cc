@@ -49,7 +49,7 @@ telemetry::CommandRefusal refusal_label(admin::CommandRefusal why) {
 // Apart from the signals that end the router: those must not wait behind a row of reloads.
 asio::awaitable<void> Router::handle_reload_signals() {
   co_await asio::this_coro::throw_if_cancelled(false);
-  for (;;) {
+  while (!stopped_) {
     const auto [ec, signal] =
         co_await reload_signals_.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
     if (ec) co_return;
@@ -66,7 +66,7 @@ asio::awaitable<void> Router::handle_reload_signals() {
 
 asio::awaitable<void> Router::handle_end_signals() {
   co_await asio::this_coro::throw_if_cancelled(false);
-  for (;;) {
+  while (!stopped_) {
     const auto [ec, signal] =
         co_await end_signals_.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
     if (ec) co_return;
@@ -126,13 +126,14 @@ asio::awaitable<void> Router::drain() {
   }
   shared_->pool.drop_all();
   if (http_) co_await http_->stop();
+  // First of all: to cancel a wait that has just been answered does nothing, and another one would follow.
+  stopped_ = true;
   asio::error_code ignored;
   reload_signals_.cancel(ignored);
   end_signals_.cancel(ignored);
   co_await patroni_.stop();
   co_await dns_.stop();
   co_await monitor_->stop();
-  stopped_ = true;
   sweep_timer_.cancel();
   profile_timer_.cancel();
 }

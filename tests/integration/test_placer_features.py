@@ -379,3 +379,10 @@ def test_requests_per_host_are_bounded_on_demand(make_placer, make_host):
         assert client.response().status == 200
         client.close()
     assert placer.get().status == 200
+
+
+# Was: a signal in the turn in which the last wait for one was cancelled began another wait, for ever.
+@pytest.mark.timeout(180)
+def test_ends_amid_reloads_are_ends(make_placer, host):
+    for _ in range(50):
+        make_placer(host, ready=False).stop_amid_reloads()

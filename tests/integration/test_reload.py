@@ -160,3 +160,11 @@ def test_the_primarys_row_counts_its_sessions(make_router):
         assert primary()["sessions"] == "2" == str(int(router.metric("sluice_sessions", replica="primary")))
         assert "premium" in primary()["loads"] and "freemium" in primary()["loads"]
     wait_until(lambda: primary()["sessions"] == "0", 5, "the count to return to zero")
+
+
+# Was: a signal that came in the very turn in which the last wait for one was cancelled began another wait, and
+# the process stayed for ever, without a thread but the one that waited.
+@pytest.mark.timeout(180)
+def test_a_hundred_ends_amid_reloads_are_ends(make_router):
+    for _ in range(100):
+        make_router(ready=False, name="ending").stop_amid_reloads()

@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -226,6 +227,16 @@ class Router(Front):
             self.process_status, self.process = self.process.returncode, None
         self.check_log()
         assert status == self.expect_exit, f"{self.name} ended with {status}:\n{self.log_text()[-3000:]}"
+
+    def stop_amid_reloads(self):
+        """SIGTERM between reloads that go on until it has ended; as stop()."""
+        self.reload()
+        self.process.send_signal(signal.SIGTERM)
+        give_up_at = time.monotonic() + 10
+        while self.alive() and time.monotonic() < give_up_at:
+            self.reload()
+            time.sleep(0.0003)
+        self.stop()
 
     def check_log(self):
         """Fails if a sanitizer or an assertion reported something, or if a password stands in the log."""
