@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace sluice::policy {
 
@@ -71,7 +72,24 @@ bool Pools::add_size(std::optional<ClassId> pool, double seconds) {
   }
   sizes_[place].set_rule(order_ == ReplicaOrder::SitaV ? IntervalRule::LeastSlowdown
                                                        : IntervalRule::EqualLoad);
+  sizes_[place].set_search(size_search_);
   return sizes_[place].add(seconds, members > 0 ? busy / members : 0);
+}
+
+bool Pools::has_size_question() const noexcept {
+  return std::any_of(sizes_.begin(), sizes_.end(),
+                     [](const SizeIntervals& one) { return one.has_question(); });
+}
+
+std::optional<Pools::SizeQuestion> Pools::take_size_question() {
+  for (std::size_t place = 0; place < sizes_.size(); ++place)
+    if (auto question = sizes_[place].take_question()) return SizeQuestion{place, *std::move(question)};
+  return std::nullopt;
+}
+
+bool Pools::take_size_answer(const SizeQuestion& asked, const SizeIntervals::Answer& answer) {
+  SLUICE_ASSERT(asked.pool < sizes_.size());
+  return sizes_[asked.pool].take_answer(asked.question, answer);
 }
 
 const SizeIntervals* Pools::sizes(std::optional<ClassId> pool) const noexcept {

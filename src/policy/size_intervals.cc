@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "sluice/stats/sita.h"
 
@@ -57,6 +58,74 @@ SizeIntervals::Range hosts_of(const std::vector<double>& bounds, double begin, d
   return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last)};
 }
 
+double work_of(const SizeIntervals::Buckets& law) noexcept {
+  double all = 0;
+  for (const SizeIntervals::Bucket& bucket : law)
+    all += bucket.work;
+  return all;
+}
+
+std::vector<double> equal_load(std::span<const std::int64_t> weights) {
+  std::vector<double> bounds;
+  const auto all = static_cast<double>(std::accumulate(weights.begin(), weights.end(), std::int64_t{0}));
+  double below = 0;
+  for (const std::int64_t weight : weights.first(weights.size() - 1))
+    bounds.push_back((below += static_cast<double>(weight)) / all);
+  return bounds;
+}
+
+// Over the steps' means, a step with much of the work as several sizes, so that a bound may lie within it.
+std::optional<std::vector<double>> least_slowdown(const SizeIntervals::Question& question) {
+  const std::size_t hosts = question.weights.size();
+  const double all = work_of(question.law);
+  const auto count = static_cast<double>(hosts);
+  std::vector<stats::Empirical::Atom> atoms;
+  double weight = 0;
+  for (const SizeIntervals::Bucket& bucket : question.law) {
+    if (!(bucket.weight > 0)) continue;
+    weight += bucket.weight;
+    const auto pieces = static_cast<int>(std::clamp(std::ceil(bucket.work / all * 4 * count), 1.0, 16.0));
+    const double mean = bucket.work / bucket.weight;
+    for (int i = 0; i < pieces; ++i) {
+      const double off = (i - (pieces - 1) / 2.0) / pieces;
+      atoms.push_back({mean * (1 + off / kParts), bucket.weight / pieces});
+    }
+  }
+  std::sort(atoms.begin(), atoms.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
+  const double utilization = std::clamp(question.busy, kUtilizationMin, kUtilizationMax);
+  stats::SitaSearch search;
+  search.grid = kGrid;
+  const auto cutoffs =
+      stats::sita_cutoffs(stats::Empirical(atoms), utilization * count / (all / weight), hosts, search);
+  if (!cutoffs) return std::nullopt;
+  std::vector<double> bounds;
+  double below = 0;
+  auto atom = atoms.begin();
+  for (const double cutoff : *cutoffs) {
+    for (; atom != atoms.end() && atom->value <= cutoff; ++atom)
+      below += atom->value * atom->weight;
+    bounds.push_back(std::min(1.0, below / all));
+  }
+  return bounds;
+}
+
+// The sizes below which these shares of all work lie; within a step sizes count as evenly spread. Ascending.
+std::vector<double> sizes_at(const SizeIntervals::Buckets& law, const std::vector<double>& shares) {
+  const double all = work_of(law);
+  std::vector<double> sizes;
+  double below = 0;
+  std::size_t step = 0;
+  for (const double share : shares) {
+    while (step + 1 < kSizeSteps && below + law[step].work < share * all)
+      below += law[step++].work;
+    const double work = law[step].work;
+    const double part = work > 0 ? std::clamp((share * all - below) / work, 0.0, 1.0) : 0;
+    const double begin = size_step_begin(step);
+    sizes.push_back(begin + part * (size_step_begin(step + 1) - begin));
+  }
+  return sizes;
+}
+
 }  // namespace
 
 SizeStep size_step(std::optional<double> seconds) noexcept {
@@ -107,75 +176,62 @@ void SizeIntervals::rescale() noexcept {
   scale_ = 1;
 }
 
-double SizeIntervals::all_work() const noexcept {
-  double all = 0;
-  for (const Bucket& bucket : law_)
-    all += bucket.work;
-  return all;
-}
-
-std::vector<double> SizeIntervals::equal_load(std::span<const std::int64_t> weights) const {
-  std::vector<double> bounds;
-  const auto all = static_cast<double>(std::accumulate(weights.begin(), weights.end(), std::int64_t{0}));
-  double below = 0;
-  for (const std::int64_t weight : weights.first(weights.size() - 1))
-    bounds.push_back((below += static_cast<double>(weight)) / all);
-  return bounds;
-}
-
-// Over the steps' means, a step with much of the work as several sizes, so that a bound may lie within it.
-std::optional<std::vector<double>> SizeIntervals::least_slowdown(std::size_t hosts) const {
-  const double all = all_work();
-  const auto count = static_cast<double>(hosts);
-  std::vector<stats::Empirical::Atom> atoms;
-  double weight = 0;
-  for (const Bucket& bucket : law_) {
-    if (!(bucket.weight > 0)) continue;
-    weight += bucket.weight;
-    const auto pieces = static_cast<int>(std::clamp(std::ceil(bucket.work / all * 4 * count), 1.0, 16.0));
-    const double mean = bucket.work / bucket.weight;
-    for (int i = 0; i < pieces; ++i) {
-      const double off = (i - (pieces - 1) / 2.0) / pieces;
-      atoms.push_back({mean * (1 + off / kParts), bucket.weight / pieces});
-    }
-  }
-  std::sort(atoms.begin(), atoms.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
-  const double utilization = std::clamp(law_busy_, kUtilizationMin, kUtilizationMax);
-  stats::SitaSearch search;
-  search.grid = kGrid;
-  const auto cutoffs =
-      stats::sita_cutoffs(stats::Empirical(atoms), utilization * count / (all / weight), hosts, search);
-  if (!cutoffs) return std::nullopt;
-  std::vector<double> bounds;
-  double below = 0;
-  auto atom = atoms.begin();
-  for (const double cutoff : *cutoffs) {
-    for (; atom != atoms.end() && atom->value <= cutoff; ++atom)
-      below += atom->value * atom->weight;
-    bounds.push_back(std::min(1.0, below / all));
-  }
-  return bounds;
-}
-
-void SizeIntervals::review(Division& division) const {
-  const std::size_t hosts = division.weights.size();
-  std::vector<double> bounds = equal_load(division.weights);
-  if (rule_ == IntervalRule::LeastSlowdown && hosts > 1 && hosts <= kLeastSlowdownHostsMax)
-    if (auto best = least_slowdown(hosts)) bounds = *std::move(best);
-  const double all = all_work();
+// True: ranges have changed.
+bool SizeIntervals::divide(Division& division, const Question& question, const Answer& answer,
+                           Change change) {
+  const std::vector<double> bounds = answer ? *answer : equal_load(division.weights);
+  const double all = work_of(question.law);
   std::array<Range, kSizeSteps> ranges;
   double below = 0, moved = 0;
   for (std::size_t step = 0; step < kSizeSteps; ++step) {
-    const double behind = below + law_[step].work;
+    const double behind = below + question.law[step].work;
     ranges[step] = hosts_of(bounds, below / all, behind / all);
-    if (ranges[step] != division.ranges[step]) moved += law_[step].work;
+    if (ranges[step] != division.ranges[step]) moved += question.law[step].work;
     below = behind;
   }
+  if (change == Change::Large && moved <= kMoved * all) return false;
+  division.cutoffs = sizes_at(question.law, bounds);
+  return std::exchange(division.ranges, ranges) != ranges;
+}
+
+void SizeIntervals::review(Division& division) const {
   const bool first = division.reviewed_at == 0;
   division.reviewed_at = review_;
-  if (!first && moved <= kMoved * all) return;
-  division.cutoffs = sizes_at(bounds);
-  division.ranges = ranges;
+  const bool searched = rule_ == IntervalRule::LeastSlowdown && division.weights.size() > 1 &&
+                        division.weights.size() <= kLeastSlowdownHostsMax;
+  if (searched && search_ == Search::Apart) {
+    division.questioned = true;
+    if (!first) return;
+  }
+  const Question question{law_, law_busy_, division.weights, review_};
+  const Answer best = searched && search_ == Search::AtOnce ? answer(question) : std::nullopt;
+  divide(division, question, best, first ? Change::Any : Change::Large);
+}
+
+bool SizeIntervals::has_question() const noexcept {
+  return std::any_of(divisions_.begin(), divisions_.end(),
+                     [](const Division& one) { return one.questioned; });
+}
+
+std::optional<SizeIntervals::Question> SizeIntervals::take_question() {
+  for (Division& division : divisions_)
+    if (std::exchange(division.questioned, false))
+      return Question{law_, law_busy_, division.weights, division.reviewed_at};
+  return std::nullopt;
+}
+
+SizeIntervals::Answer SizeIntervals::answer(const Question& question) {
+  return least_slowdown(question);
+}
+
+bool SizeIntervals::take_answer(const Question& question, const Answer& answer) {
+  const auto found = std::find_if(divisions_.begin(), divisions_.end(),
+                                  [&](const Division& one) { return one.weights == question.weights; });
+  if (rule_ != IntervalRule::LeastSlowdown || found == divisions_.end() ||
+      found->answered_at >= question.review)
+    return false;
+  const bool first = std::exchange(found->answered_at, question.review) == 0;
+  return divide(*found, question, answer, first ? Change::Any : Change::Large);
 }
 
 const SizeIntervals::Division& SizeIntervals::division(std::span<const std::int64_t> weights) const {
@@ -200,26 +256,9 @@ SizeIntervals::Range SizeIntervals::range(SizeStep step, std::span<const std::in
   return division(weights).ranges[static_cast<std::size_t>(step)];
 }
 
-// The sizes below which these shares of all work lie; within a step sizes count as evenly spread. Ascending.
-std::vector<double> SizeIntervals::sizes_at(const std::vector<double>& shares) const {
-  const double all = all_work();
-  std::vector<double> sizes;
-  double below = 0;
-  std::size_t step = 0;
-  for (const double share : shares) {
-    while (step + 1 < kSizeSteps && below + law_[step].work < share * all)
-      below += law_[step++].work;
-    const double work = law_[step].work;
-    const double part = work > 0 ? std::clamp((share * all - below) / work, 0.0, 1.0) : 0;
-    const double begin = size_step_begin(step);
-    sizes.push_back(begin + part * (size_step_begin(step + 1) - begin));
-  }
-  return sizes;
-}
-
 std::vector<SizeIntervals::Interval> SizeIntervals::intervals(std::span<const std::int64_t> weights) const {
   const Division& is = division(weights);
-  const double all = all_work();
+  const double all = work_of(law_);
   std::vector<Interval> rows(weights.size());
   for (std::size_t host = 0; host < rows.size(); ++host) {
     rows[host].from = host == 0 ? 0 : is.cutoffs[host - 1];

@@ -267,6 +267,7 @@ Admission::Answer Admission::ask(const SessionTag& tag, Waiter& waiter, policy::
   using Queue = policy::AdmissionQueue;
   Grants grants;
   std::optional<Answer> answer;
+  bool search = false;
   {
     const std::lock_guard lock(mutex_);
     for (const Granted& slot : finished)
@@ -311,8 +312,10 @@ Admission::Answer Admission::ask(const SessionTag& tag, Waiter& waiter, policy::
         answer = Rejected{"max_waiting of class " + replicas_.assignment.pools().name(tag.priority), {}};
         break;
     }
+    if (search_due_ && !search_asked_) search = search_asked_ = replicas_.assignment.has_size_question();
   }
   deliver(grants);
+  if (search) search_due_();
   return *std::move(answer);
 }
 

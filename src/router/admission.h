@@ -189,6 +189,12 @@ class Admission {
   // By the host's name, for the order in which near replicas come first.
   void set_round_trips(RoundTrips round_trips);
 
+  // Before any other thread calls: what is to be searched for sizes is no longer searched under the lock, but
+  // by search_sizes(), soon after `due` was called: once for each such call, outside of the lock, on whatever
+  // thread. What it moves, waiters may go by.
+  void set_search_due(std::function<void()> due);
+  void search_sizes();
+
   policy::Snapshot snapshot() const;
   std::vector<policy::SizePoolSnapshot> size_pools() const;  // none where sizes do not decide
   // The newest `most`, oldest first.
@@ -251,6 +257,8 @@ class Admission {
   RoundTrips round_trips_;
   AdmissionLimits limits_;
   Paused paused_;
+  std::function<void()> search_due_;
+  bool search_asked_ = false;  // it was called since search_sizes() began
   std::array<UsageByName, kScopeCount> by_scope_;
   std::vector<DecisionRecord>
       decisions_;  // a ring: the next one's place is decision_number_ % kDecisionsKept

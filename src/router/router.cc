@@ -69,6 +69,7 @@ std::optional<std::string> Router::open() {
   if (!materials) return problem;
   const auto effective = effective_config(file_config_, topology_);
   admission_ = std::make_unique<Admission>(config::pool_config(*effective), admission_limits(effective));
+  admission_->set_search_due([this] { asio::post(control_, [this] { admission_->search_sizes(); }); });
   weight_holder_.configure(*effective, *admission_);
   telemetry_ = std::make_unique<telemetry::Registry>(names_.update(*effective, *admission_));
   control_metrics_ = &telemetry_->add_thread();

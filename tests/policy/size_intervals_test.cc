@@ -165,6 +165,67 @@ TEST(SizeIntervals, FindTheLeastSlowdownOfTheirLaw) {
   EXPECT_LT(found, slowdown(sizes.intervals(Weights(2, 1))[0].to) * 1.05);
 }
 
+class SearchApart : public testing::Test {
+ protected:
+  SearchApart() {
+    for (SizeIntervals* const sizes : {&at_once, &apart})
+      sizes->set_rule(IntervalRule::LeastSlowdown);
+    apart.set_search(SizeIntervals::Search::Apart);
+  }
+  void add(int count, double alpha) {
+    for (int i = 0; i < count; ++i) {
+      const double size = bounded_pareto(rng, 0.001, 100, alpha);
+      for (SizeIntervals* const sizes : {&at_once, &apart, &equal})
+        sizes->add(size, 0.7);
+    }
+  }
+  static double cutoff(const SizeIntervals& sizes) { return sizes.intervals(Weights(2, 1))[0].to; }
+  bool answer() {
+    const auto question = apart.take_question();
+    return question && apart.take_answer(*question, SizeIntervals::answer(*question));
+  }
+
+  Rng rng{6};
+  SizeIntervals at_once, apart, equal;
+};
+
+TEST_F(SearchApart, FindsWhatIsFoundAtOnceAndDividesEquallyUntilThen) {
+  add(256, 1.1);
+  EXPECT_FALSE(apart.has_question()) << "nobody has asked yet";
+  EXPECT_EQ(cutoff(apart), cutoff(equal));
+  ASSERT_NE(cutoff(apart), cutoff(at_once));
+  EXPECT_TRUE(apart.has_question());
+  EXPECT_TRUE(answer());
+  EXPECT_FALSE(apart.has_question());
+  EXPECT_EQ(cutoff(apart), cutoff(at_once));
+  EXPECT_FALSE(at_once.has_question());
+
+  const double before = cutoff(apart);
+  add(4096, 0.5);
+  EXPECT_EQ(cutoff(apart), before) << "as it was, until there is another answer";
+  EXPECT_TRUE(answer());
+  EXPECT_NE(cutoff(apart), before);
+}
+
+TEST_F(SearchApart, TakesNoAnswerTwiceNorForWhatIsNoLongerAsked) {
+  add(256, 1.1);
+  (void)cutoff(apart);
+  const auto question = apart.take_question();
+  ASSERT_TRUE(question);
+  EXPECT_FALSE(apart.take_question());
+  const SizeIntervals::Answer found = SizeIntervals::answer(*question);
+  SizeIntervals::Question of_others = *question;
+  of_others.weights = Weights(3, 1);
+  EXPECT_FALSE(apart.take_answer(of_others, SizeIntervals::answer(of_others)));
+  EXPECT_EQ(cutoff(apart), cutoff(equal));
+  EXPECT_TRUE(apart.take_answer(*question, found));
+  EXPECT_FALSE(apart.take_answer(*question, found));
+  apart.set_rule(IntervalRule::EqualLoad);
+  (void)cutoff(apart);
+  EXPECT_FALSE(apart.take_answer(*question, found));
+  EXPECT_EQ(cutoff(apart), cutoff(equal));
+}
+
 TEST(SizeIntervals, WorkForAnyLawAndNumberOfHosts) {
   Rng rng(5);
   for (const IntervalRule rule : {IntervalRule::EqualLoad, IntervalRule::LeastSlowdown})

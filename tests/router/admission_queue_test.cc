@@ -1,15 +1,21 @@
 // Who waits for a slot, and how it is handed over.
 
 #include <atomic>
+#include <cmath>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include "sluice/policy/rng.h"
+#include "sluice/policy/size_intervals.h"
 
 #include "tests/router/admission_fixture.h"
 
@@ -341,6 +347,71 @@ TEST(AdmissionQueues, LoseAndDoubleNoSlotWhenManyThreadsUseThem) {
     EXPECT_EQ(replica.total_load, 0);
   for (const Admission::ClassWaiting& row : admission.waiting())
     EXPECT_EQ(row.waiting, 0U);
+}
+
+// A search for cutoffs takes a millisecond, in which nobody else got a slot.
+class SizeSearch : public testing::Test {
+ protected:
+  static policy::PoolConfig config() {
+    policy::PoolConfig made = pools(1);
+    made.order = policy::ReplicaOrder::SitaV;
+    return made;
+  }
+  SizeSearch() : admission(config(), {}), client(admission) {
+    admission.set_search_due([this] {
+      ++due;
+      (void)admission.snapshot();  // takes the lock
+    });
+    searched.set_rule(policy::IntervalRule::LeastSlowdown);
+    policy::Rng rng(3);
+    for (std::uint64_t i = 0; i < policy::SizeIntervals::kKnownFrom; ++i) {
+      const double size = 0.001 / std::pow(static_cast<double>(1 + rng.below(1000)) / 1000, 0.7);
+      for (policy::SizeIntervals* const sizes : {&equal, &searched})
+        sizes->add(size, 0);
+      client.tag.size = size;
+      EXPECT_EQ(client.ask(), "granted");
+      client.close();
+    }
+  }
+  double cutoff() const { return admission.size_pools().at(0).intervals.at(0).interval.to; }
+  static double cutoff(const policy::SizeIntervals& sizes) { return sizes.intervals(kTwo)[0].to; }
+
+  static inline const std::vector<std::int64_t> kTwo{1, 1};
+  int due = 0;
+  Admission admission;
+  Client client;
+  policy::SizeIntervals equal, searched;
+};
+
+TEST_F(SizeSearch, IsAskedForOnceAndMadeOutsideOfTheLock) {
+  EXPECT_EQ(due, 1);
+  EXPECT_EQ(client.ask(), "granted");
+  client.close();
+  EXPECT_EQ(due, 1) << "it has been told";
+  ASSERT_NE(cutoff(equal), cutoff(searched));
+  EXPECT_EQ(cutoff(), cutoff(equal));
+  admission.search_sizes();
+  EXPECT_EQ(cutoff(), cutoff(searched));
+}
+
+TEST_F(SizeSearch, LetsGoWhoWaitedForAReplicaOfOtherSizes) {
+  const auto host = [](const policy::SizeIntervals& sizes, double size) {
+    const auto range = sizes.range(policy::size_step(size), kTwo);
+    return range.first == range.last ? std::optional(range.first) : std::nullopt;
+  };
+  double size = 0.001;
+  while (size < 1 &&
+         !(host(equal, size) && host(searched, size) && host(equal, size) != host(searched, size)))
+    size *= 1.1;
+  ASSERT_LT(size, 1);
+  Client waiting(admission);
+  client.tag.size = waiting.tag.size = size;
+  EXPECT_EQ(client.ask(), "granted");
+  EXPECT_EQ(waiting.ask(), "queued") << "the other replica is free, but for other sizes";
+  admission.search_sizes();
+  EXPECT_TRUE(waiting.served());
+  waiting.close();
+  client.close();
 }
 
 }  // namespace

@@ -114,6 +114,14 @@ class Assignment {
   // for which it is the same get the same answers. Nothing where its size does not count. O(replicas).
   std::optional<SizeIntervals::Range> size_range(const Arrival&) const;
   std::vector<SizePoolSnapshot> size_pools() const;
+  // As Pools has them: for who holds a lock, under which no search is to be made.
+  void set_size_search(SizeIntervals::Search search) noexcept { pools_.set_size_search(search); }
+  bool has_size_question() const noexcept { return by_size() && pools_.has_size_question(); }
+  std::optional<Pools::SizeQuestion> take_size_question() { return pools_.take_size_question(); }
+  // True: as arrived().
+  bool take_size_answer(const Pools::SizeQuestion& asked, const SizeIntervals::Answer& answer) {
+    return pools_.take_size_answer(asked, answer);
+  }
   Snapshot snapshot() const;
   // Open sessions of a class on all replicas, removed ones too: for limits per class. O(replicas).
   std::int64_t session_count(ClassId) const noexcept;

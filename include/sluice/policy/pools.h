@@ -99,6 +99,15 @@ class Pools {
   // the class, or none. O(replicas).
   // True: replicas may take other sizes from now on.
   bool add_size(std::optional<ClassId> pool, double seconds);
+  // See SizeIntervals: where its search is made, for all pools.
+  void set_size_search(SizeIntervals::Search search) noexcept { size_search_ = search; }
+  struct SizeQuestion {
+    std::size_t pool;
+    SizeIntervals::Question question;
+  };
+  bool has_size_question() const noexcept;
+  std::optional<SizeQuestion> take_size_question();
+  bool take_size_answer(const SizeQuestion&, const SizeIntervals::Answer&);
   // Nullptr before the first.
   const SizeIntervals* sizes(std::optional<ClassId> pool) const noexcept;
   // Live replicas that take a pool's sizes, in order, and those among them that take the step's; nothing
@@ -162,8 +171,9 @@ class Pools {
   std::vector<ClassId> class_order_;
   std::vector<RoleChange>
       changes_;  // of the decision in progress; at most one return per replica, and one borrow
-  std::vector<SizeIntervals> sizes_;             // of all replicas, then by ClassId; as far as there were any
-  mutable std::vector<ReplicaId> size_members_;  // of size_hosts()
+  std::vector<SizeIntervals> sizes_;  // of all replicas, then by ClassId; as far as there were any
+  SizeIntervals::Search size_search_ = SizeIntervals::Search::AtOnce;
+  mutable std::vector<ReplicaId> size_members_;     // of size_hosts()
   mutable std::vector<std::int64_t> size_weights_;  //
   std::vector<ReplicaId> excluded_;                 // whose flag begin_decision() must clear
 };

@@ -37,9 +37,11 @@ enum class IntervalRule {
 // each. Forgetting: after kHalfLife arrivals a size counts half. Hysteresis: ranges are looked at anew when
 // the number of sizes has doubled, and at the latest after kReviewEvery;
 //         they change only where more than kMoved of the work would go elsewhere.
-// Cost:   add() O(1); range() O(hosts), at a review O(steps + hosts): microseconds. For LeastSlowdown
+// Cost:   add() O(1); range() O(hosts), at a review O(steps + hosts): microseconds. The search of
+// LeastSlowdown
 //         O(hosts steps^2): 0.2 ms with 2 hosts, 0.4 with 4, 1 with 16 to 32, at most once in kReviewEvery
-//         arrivals, and again when hosts come or go. Allocates at reviews and for a new set of hosts only.
+//         arrivals, and again when hosts come or go. Who holds a lock meanwhile has it made apart from that.
+//         Allocates at reviews and for a new set of hosts only.
 // Deterministic, and the same on every machine. Thread: none of its own.
 class SizeIntervals {
  public:
@@ -58,8 +60,33 @@ class SizeIntervals {
     double job_share = 0, work_share = 0;  // of what arrives, as it should come out
   };
 
+  struct Bucket {
+    double weight = 0, work = 0;
+  };
+  using Buckets = std::array<Bucket, kSizeSteps>;
+
   // A rule of its own each: what is known stays.
   void set_rule(IntervalRule rule);
+
+  // LeastSlowdown's search is made when somebody asks for a range; or apart: take_question(), answer() on
+  // whatever thread, take_answer(). Until then hosts are divided as they were, a new set of them by
+  // EqualLoad.
+  enum class Search { AtOnce, Apart };
+  void set_search(Search search) noexcept { search_ = search; }
+  // All that is needed for an answer.
+  struct Question {
+    Buckets law{};
+    double busy = 0;
+    std::vector<std::int64_t> weights;
+    std::uint64_t review = 0;
+  };
+  // The shares of all work at which it is divided between the hosts; nothing: as EqualLoad.
+  using Answer = std::optional<std::vector<double>>;
+  bool has_question() const noexcept;
+  std::optional<Question> take_question();
+  static Answer answer(const Question& question);
+  // True: ranges have changed. Nothing happens where these hosts, or the rule, are no longer asked about.
+  bool take_answer(const Question& question, const Answer& answer);
 
   // An arrival of that size, which found `busy` of the pool's hosts at work, 0..1. True: ranges are looked at
   // anew from now on.
@@ -74,9 +101,6 @@ class SizeIntervals {
   std::vector<Interval> intervals(std::span<const std::int64_t> weights) const;
 
  private:
-  struct Bucket {
-    double weight = 0, work = 0;
-  };
   // For one set of hosts.
   struct Division {
     std::vector<std::int64_t> weights;
@@ -84,19 +108,19 @@ class SizeIntervals {
     std::array<Range, kSizeSteps> ranges{};
     std::uint64_t reviewed_at = 0;
     std::uint64_t asked = 0;
+    std::uint64_t answered_at = 0;  // the review whose question has been answered
+    bool questioned = false;        // a search is to be made
   };
   static constexpr std::size_t kDivisionsMax = 8;
 
   const Division& division(std::span<const std::int64_t> weights) const;
+  enum class Change { Any, Large };  // beyond kMoved of the work
+  static bool divide(Division& division, const Question& question, const Answer& answer, Change change);
   void review(Division& division) const;
-  std::vector<double> equal_load(std::span<const std::int64_t> weights) const;
-  std::optional<std::vector<double>> least_slowdown(std::size_t hosts) const;
-  std::vector<double> sizes_at(const std::vector<double>& shares) const;
-  double all_work() const noexcept;
   void rescale() noexcept;
 
   IntervalRule rule_ = IntervalRule::EqualLoad;
-  using Buckets = std::array<Bucket, kSizeSteps>;
+  Search search_ = Search::AtOnce;
   Buckets buckets_{};
   double scale_ = 1;  // weight of the newest size
   double busy_ = 0;
