@@ -72,6 +72,7 @@ telemetry::PoolLabel TransactionSession::pool_label() const {
 
 PooledServer* TransactionSession::server_wanted(ByteView first, Clock::time_point now) {
   failed_.clear();
+  place_.reset();
   fresh_only_ = false;
   servers_ = route(first);
   tag_.budget = budgets_.of_transaction(first);
@@ -84,7 +85,6 @@ PooledServer* TransactionSession::server_wanted_again(Clock::time_point now) {
   asked_at_ = now;
   give_up_at_ = now + worker_.snapshot()->options().query_wait_timeout;
   told_queued_ = false;
-  place_.reset();
   return ask(now);
 }
 
@@ -310,6 +310,7 @@ void TransactionSession::server_left(PooledServer& server, TransactionRelay::Lef
   if (unwanted(server)) server.retire();
   SLUICE_ASSERT(slot_);
   Granted slot = *std::exchange(slot_, std::nullopt);
+  place_ = slot.place;  // for server_wanted_again()
   switch (left) {
     case TransactionRelay::Left::Clean:
       pools_.give_back(server, Clock::now());

@@ -1,6 +1,8 @@
 // Transactions that wait for a slot (max_active), on a simulated clock and network: one replica, one slot.
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -194,6 +196,41 @@ TEST_F(TransactionQueue, TellsTheClientOnceAndThenGivesUp) {
   EXPECT_EQ(served, (Names{"again"}));
   EXPECT_EQ(waits.types(), greeting + "NEZDCZ");
   end_all({&holder, &waits});
+}
+
+class TransactionQueueBySize : public TransactionQueue {
+ protected:
+  TransactionQueueBySize()
+      : TransactionQueue(
+            "isolation: strict\norder_within_pool: sita_e\ntrust_size_option_users: [trusted]\n") {}
+  ScriptedClient& sized_client() {
+    ScriptedClient& client = world.connect();
+    client.start("trusted", {{"options", "-c sluice.size=250ms"}});
+    EXPECT_TRUE(world.run_until([&] { return client.ready(); }));
+    return client;
+  }
+};
+
+// Was: a second arrival, in what the policy knows of sizes, and with a place at the end of the queue.
+TEST_F(TransactionQueueBySize, CountsATransactionOnceThoughItsServerIsLostInAHandOver) {
+  ScriptedClient& one = sized_client();
+  ScriptedClient& other = sized_client();
+  say(one, "SELECT 1");
+  const auto sizes = [this] { return world.admission().size_pools().at(0).sizes; };
+  const std::uint64_t before = sizes();
+  bool lost = false;
+  const auto usual = world.server("a").on_message;
+  world.server("a").on_message = [&](fakes::Backend& backend, char type, std::string_view text) {
+    if (text != "DISCARD ALL" || std::exchange(lost, true)) return usual(backend, type, text);
+    backend.die("57P01");
+    return true;
+  };
+  say(other, "SELECT 2");
+  world.run_for(1s);
+  EXPECT_TRUE(lost);
+  EXPECT_EQ(served, (Names{"1", "2"}));
+  EXPECT_EQ(sizes(), before + 1);
+  end_all({&one, &other});
 }
 
 class TransactionQueueOfTwo : public TransactionQueue {
