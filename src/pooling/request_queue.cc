@@ -73,6 +73,14 @@ bool RequestQueue::contains(RequestKind kind) const noexcept {
                      [&](const Entry& entry) { return entry.kind == kind; });
 }
 
+bool RequestQueue::contains_listen() const noexcept {
+  return std::any_of(
+      entries_.begin() + static_cast<std::ptrdiff_t>(first_), entries_.end(), [](const Entry& entry) {
+        return entry.detail && std::any_of(entry.detail->steps.begin(), entry.detail->steps.end(),
+                                           [](const SqlStep& step) { return listens(step.action); });
+      });
+}
+
 bool RequestQueue::only_plain_behind_front() const noexcept {
   for (std::size_t i = first_ + 1; i < entries_.size(); ++i) {
     const RequestKind kind = entries_[i].kind;

@@ -47,6 +47,14 @@ inline bool ends_with_ready(RequestKind kind) noexcept {
   return kind >= RequestKind::Query && kind <= RequestKind::Sync;
 }
 
+// Why a request was not carried out.
+enum class Refusal : std::uint8_t {
+  Pin,                 // it would have bound the session to its server
+  Listens,             // too many LISTENs in one transaction
+  Steps,               // too many commands in one text that end a transaction or a part of one
+  PrepareTransaction,  // of a transaction that has executed LISTEN
+};
+
 // What the answer to a request, or its absence, brings about.
 struct RequestDetail {
   std::string name;                                // the client's name for a statement
@@ -54,13 +62,14 @@ struct RequestDetail {
   bool guard = false;                              // it is about the guard
   bool described = false;                          // as it was in the name's entry
   bool was_stale = false;                          // of a statement closed on the server
-  std::optional<PinReason> reason;                 // of a refusal; nothing: too many LISTENs
+  Refusal refusal = Refusal::Pin;                  // of a RefusedParse or RefusedQuery
+  PinReason reason{};                              // of Refusal::Pin
   std::vector<SqlStep> steps;                      // of an Execute or Query
   std::size_t next_step = 0;                       // whose tag is to come
   bool truncated = false;                          // of a Query: there is more in it than was looked at
   std::uint32_t completions = 0;                   // of a Query
   std::vector<TransactionStep> transaction;        // of an Execute or Query, while LISTENs are pending
-  std::size_t next_transaction = 0;                // whose tag is to come
+  std::size_t next_transaction = 0;                // the first whose tag may be to come
   std::unique_ptr<ClientNames> names;              // before a step that forgot all of them
   std::vector<ServerStatements::Entry> on_server;  // likewise, most recently used first
 };
@@ -94,6 +103,8 @@ class RequestQueue {
   std::size_t special_count() const noexcept { return special_count_; }
 
   bool contains(RequestKind kind) const noexcept;
+  // One of them listens, or ends that.
+  bool contains_listen() const noexcept;
   // Behind the front comes at most plain ones and then one Sync, the last entry.
   bool only_plain_behind_front() const noexcept;
 

@@ -139,10 +139,25 @@ class SessionTranslator {
   // Changes since the last call, in order.
   bool has_listens() const noexcept { return !listens_.empty(); }
   std::vector<ListenChange> take_listens() { return std::exchange(listens_, {}); }
+  // Channels of LISTENs that have been sent since the last call, within transactions that may go on: what
+  // these notify is the session's as well, so the channels have to be listened to before they are committed.
+  // No more of the client's is taken until listens_ready().
+  bool has_begun_listens() const noexcept { return !begun_.empty(); }
+  std::vector<std::string> take_begun_listens() { return std::exchange(begun_, {}); }
+  bool awaits_listens() const noexcept { return listening_ != Listening::No; }
+  void listens_ready() noexcept { listening_ = Listening::No; }
+  // Since the last call: the transactions with LISTENs that have begun are over, and take_listens() had what
+  // was committed.
+  bool take_listens_over() noexcept { return std::exchange(listens_over_, false); }
+  // Requests that were sent are not answered.
+  bool owes_answers() const noexcept { return !requests_.empty(); }
   // Whether to look for NOTIFY in what the client runs; and whether it ran one that could be seen, since the
   // last call.
   void watch_notify(bool on) noexcept { watches_notify_ = on; }
   bool take_notified() noexcept { return std::exchange(notified_, false); }
+  // Where, in what the last on_server() gave for the client, its last ReadyForQuery outside of a transaction
+  // begins. Only while NOTIFY is looked for.
+  std::optional<std::size_t> ready_at() const noexcept { return ready_at_; }
   TranslatorCounts take_counts() noexcept { return std::exchange(counts_, {}); }
   // Named statements of the client, for SHOW CLIENTS.
   std::size_t statement_count() const noexcept { return names_.size(); }
@@ -181,6 +196,8 @@ class SessionTranslator {
   // far.
   enum class Replay : std::uint8_t { Unspoilt, Recording, Recorded, Spoilt };
   enum class Recovery : std::uint8_t { None, AwaitsReady };
+  // Whether the transaction of a LISTEN has, for sure, nothing else in it that notifies.
+  enum class Listening : std::uint8_t { No, Alone, WithOthers };
   struct Portal {
     std::string name;
     SqlStep step;  // or Other, and then
@@ -237,7 +254,13 @@ class SessionTranslator {
   bool on_query(const Message& message, Pieces& out);
   bool on_query_of_interest(const Message& message, std::string_view sql, const SqlFacts& facts, Pieces& out);
   std::optional<PinReason> refusal(const SqlFacts& facts) const;
-  void refuse(RequestKind kind, std::optional<PinReason> reason, Pieces& out);
+  struct Refused {
+    Refusal refusal;
+    PinReason reason{};  // of Refusal::Pin
+  };
+  bool refuse_query(const Message& message, Refused why, std::string_view instead, Pieces& out);
+  void refuse(RequestKind kind, Refused why, std::string_view instead, Pieces& out);
+  void begin_listen(const SqlStep& step, Listening listening);
   std::string_view replacement(const SqlFacts& facts) const;
   void apply(const SqlFacts& facts, bool replaced);
   void add_portal(std::string_view name, const SqlFacts& facts, bool replaced);
@@ -246,6 +269,7 @@ class SessionTranslator {
   void forget_all_names();
   void begin_step(const SqlStep& step, RequestDetail& detail, Pieces& out);
   void on_tag(std::string_view tag, RequestDetail* detail, bool begun);
+  static const TransactionStep* step_of(std::string_view tag, RequestDetail* detail);
   void on_transaction_tag(std::string_view tag, RequestDetail* detail);
   void on_listen_tag(std::string_view tag, RequestDetail& detail);
   void after_discard_all();
@@ -326,9 +350,14 @@ class SessionTranslator {
 
   PinReasons pins_;
   PendingListens pending_listens_;
-  std::size_t listens_sent_ = 0;  // LISTENs and UNLISTENs since there was none pending
+  std::size_t listens_sent_ = 0;    // LISTENs and UNLISTENs since there was none pending
+  std::vector<std::string> begun_;  // channels that the caller is to listen to already
+  Listening listening_ = Listening::No;
+  bool listens_begun_ = false;  // since the last transaction was over
+  bool listens_over_ = false;
   bool watches_notify_ = false;
   bool notified_ = false;
+  std::optional<std::size_t> ready_at_;
   bool watches_transaction_ = false;  // a LISTEN was sent, or may be: how the transaction ends is of interest
   std::vector<ListenChange> listens_;
   TranslatorCounts counts_;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,18 +11,22 @@
 namespace sluice::pooling {
 
 // A statement that ends a transaction, or begins or ends a part of one that can be rolled back by itself.
-// Each is answered by one tag of the kind's first word; COMMIT of a transaction that has failed by ROLLBACK.
 struct TransactionStep {
-  enum class Kind { Commit, Rollback, Savepoint, Release, RollbackTo };
+  enum class Kind { Commit, Rollback, Savepoint, Release, RollbackTo, Prepare };
   Kind kind;
   std::string name;  // of a savepoint, as PostgreSQL folds it
 
   friend bool operator==(const TransactionStep&, const TransactionStep&) = default;
 };
 
-// Those of a text, in order; at most kTransactionStepsMax. What is behind PREPARED and PREPARE TRANSACTION is
-// none. Cost: O(text).
-inline constexpr std::size_t kTransactionStepsMax = 256;
-std::vector<TransactionStep> transaction_steps(std::string_view sql, Backslash backslash);
+// Whether a step may be answered by this tag of a CommandComplete. COMMIT and PREPARE TRANSACTION of a
+// transaction that has failed are answered by ROLLBACK, as ROLLBACK TO always is.
+bool answers(std::string_view tag, TransactionStep::Kind kind) noexcept;
+
+// Those of a text, in order; nothing where they are more than kTransactionStepsMax. COMMIT PREPARED and
+// ROLLBACK PREPARED are none, nor is what stands in the body of a CREATE FUNCTION or PROCEDURE. Cost:
+// O(text).
+inline constexpr std::size_t kTransactionStepsMax = 4096;
+std::optional<std::vector<TransactionStep>> transaction_steps(std::string_view sql, Backslash backslash);
 
 }  // namespace sluice::pooling

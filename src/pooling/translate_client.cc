@@ -56,7 +56,9 @@ void SessionTranslator::detach() {
   portals_.clear();
   pending_listens_.rollback();
   listens_sent_ = 0;
-  watches_transaction_ = notified_ = false;
+  begun_.clear();
+  listening_ = Listening::No;
+  watches_transaction_ = notified_ = listens_begun_ = false;
   bound_ = nullptr;
   replay_statement_ = nullptr;
   recovering_ = nullptr;
@@ -78,7 +80,7 @@ bool SessionTranslator::busy() const noexcept {
 }
 
 bool SessionTranslator::may_go_on() const noexcept {
-  return recovery_ == Recovery::None && (!requests_.owes_ready() || copy_in_);
+  return recovery_ == Recovery::None && !awaits_listens() && (!requests_.owes_ready() || copy_in_);
 }
 
 // Is enough of the message here to say what becomes of it?
@@ -172,6 +174,10 @@ SessionTranslator::Taken SessionTranslator::take_body(ByteView& bytes, Pieces& o
 bool SessionTranslator::process(const Message& message, Pieces& out) {
   if (recovery_ != Recovery::None) return false;
   const char type = message.type;
+  if (awaits_listens()) {
+    if (type != 'S' || listening_ != Listening::Alone) return false;
+    listens_ready();  // what is committed by it notifies nobody
+  }
   if (skipping_ && type != 'S') {
     send(message, out);
     return true;
@@ -350,7 +356,8 @@ std::optional<std::string_view> SessionTranslator::first_sql(ByteView bytes) con
 bool SessionTranslator::check_invariant() const noexcept {
   return frontend_.check_invariant() && backend_.check_invariant() && requests_.check_invariant() &&
          (!head_waits_ || held_) && (recovery_ == Recovery::None || requests_.owes_ready()) &&
-         pending_listens_.size() <= kListensMax && portals_.size() <= kPortalsMax;
+         pending_listens_.size() <= kListensMax && begun_.size() <= kListensMax &&
+         portals_.size() <= kPortalsMax;
 }
 
 }  // namespace sluice::pooling

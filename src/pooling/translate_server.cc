@@ -36,20 +36,35 @@ std::string_view tag_of(ByteView message) noexcept {
 
 constexpr std::string_view kParseComplete("1\0\0\0\4", 5);
 
-Bytes too_many_listens() {
-  Bytes out;
-  protocol::append_error_response(out, {"ERROR", "54000", "too many LISTEN and UNLISTEN in one transaction",
-                                        "", "Commit a thousand of them at a time."});
-  return out;
+protocol::ErrorFields would_pin(PinReason reason) {
+  const std::string what(name(reason));
+  return {"ERROR", "0A000", "this would bind the session to one server (" + what + ")",
+          "The pool runs transactions on changing servers and is configured to refuse what cannot follow.",
+          "Use a database or user with pool_mode session, or let such sessions be pinned."};
 }
 
-Bytes would_pin(PinReason reason) {
+Bytes words_of(Refusal refusal, PinReason reason) {
+  protocol::ErrorFields fields;
+  switch (refusal) {
+    case Refusal::Pin:
+      fields = would_pin(reason);
+      break;
+    case Refusal::Listens:
+      fields = {"ERROR", "54000", "too many LISTEN and UNLISTEN in one transaction", "",
+                "Commit a thousand of them at a time."};
+      break;
+    case Refusal::Steps:
+      fields = {"ERROR", "54000", "too many savepoints and ends of transactions in one Query",
+                "A LISTEN of this transaction counts when it is committed.",
+                "Say no more than " + std::to_string(kTransactionStepsMax) + " at a time."};
+      break;
+    case Refusal::PrepareTransaction:  // PostgreSQL's words
+      fields = {"ERROR", "0A000",
+                "cannot PREPARE a transaction that has executed LISTEN, UNLISTEN, or NOTIFY", "", ""};
+      break;
+  }
   Bytes out;
-  const std::string what(name(reason));
-  protocol::append_error_response(
-      out, {"ERROR", "0A000", "this would bind the session to one server (" + what + ")",
-            "The pool runs transactions on changing servers and is configured to refuse what cannot follow.",
-            "Use a database or user with pool_mode session, or let such sessions be pinned."});
+  protocol::append_error_response(out, fields);
   return out;
 }
 
@@ -69,6 +84,7 @@ void SessionTranslator::give_parameters(Pieces& to_client) {
 }
 
 void SessionTranslator::on_server(ByteView bytes, Pieces& to_client, Pieces& to_server) {
+  ready_at_.reset();
   while (!bytes.empty()) {
     if (raw_backend_) return to_client.pass(bytes);
     if (backend_.in_body()) {
@@ -221,13 +237,13 @@ void SessionTranslator::on_error(ByteView message, Pieces& to_client, Pieces& to
   forget_stale(message);
   const RequestKind kind = requests_.front().kind;
   const RequestDetail* detail = requests_.front().detail.get();
-  const bool pins = detail != nullptr && detail->reason;
-  const PinReason reason = pins ? *detail->reason : PinReason();
+  const Refusal refusal = detail != nullptr ? detail->refusal : Refusal();
+  const PinReason reason = detail != nullptr ? detail->reason : PinReason();
   const std::string used = detail != nullptr ? detail->name : std::string();
   // First the names as they are after the error, then its words.
   if (extended(kind)) fail_batch();
   if (kind == RequestKind::RefusedParse || kind == RequestKind::RefusedQuery) {
-    append(to_client.own(), pins ? would_pin(reason) : too_many_listens());
+    append(to_client.own(), words_of(refusal, reason));
     to_client.own_done();
   } else if (as_text(message).find(kNamePrefix) != std::string_view::npos) {
     append(to_client.own(), in_clients_words(message, used));
@@ -268,6 +284,7 @@ void SessionTranslator::on_ready(ByteView message, Pieces& to_client, Pieces& to
     failed_ = true;
   }
   settle_listens(status);
+  if (watches_notify_ && status == 'I') ready_at_ = to_client.bytes();
   status_ = status;
   failed_ = false;
   if (status == 'I' && requests_.empty()) portals_.clear();

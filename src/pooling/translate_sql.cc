@@ -12,6 +12,9 @@ namespace {
 // Answered as UNLISTEN; the tag of a LISTEN is put in its place.
 constexpr std::string_view kInsteadOfListen = "UNLISTEN \"sluice.nobody\"";
 constexpr std::string_view kInsteadOfDeallocate = "DEALLOCATE \"sluice.guard\"";
+// Fails as PREPARE TRANSACTION does behind a LISTEN: the transaction is rolled back, and over. (An UNLISTEN,
+// which the server got for the LISTEN, is nothing to it.) The identifier is longer than one may be.
+const std::string kInsteadOfPrepare = "PREPARE TRANSACTION '" + std::string(200, '-') + "'";
 
 // What acts on names, or on what is listened to, when it is executed.
 bool acts(SqlAction action) noexcept {
@@ -74,24 +77,33 @@ bool SessionTranslator::on_query_of_interest(const Message& message, std::string
   const bool acting = std::any_of(facts.steps.begin(), facts.steps.end(),
                                   [](const SqlStep& step) { return acts(step.action); });
   if (acting && requests_.owes_ready()) return false;
-  const auto refused = refusal(facts);
-  if (refused || !count_listens(facts)) {
-    refuse(RequestKind::RefusedQuery, refused, out);
-    if (!message.whole()) body_ = Body::Drop;
-    return true;
+  if (const auto reason = refusal(facts))
+    return refuse_query(message, {Refusal::Pin, *reason}, kRefusedSql, out);
+  if (!count_listens(facts)) return refuse_query(message, {Refusal::Listens}, kRefusedSql, out);
+  std::optional<std::vector<TransactionStep>> transaction(std::in_place);
+  if (watches_transaction_) transaction = transaction_steps(sql, settings_.backslash());
+  if (!transaction) return refuse_query(message, {Refusal::Steps}, kRefusedSql, out);
+  if (std::any_of(transaction->begin(), transaction->end(),
+                  [](const TransactionStep& step) { return step.kind == TransactionStep::Kind::Prepare; })) {
+    if (requests_.owes_ready()) return false;
+    const bool alone = facts.statement_count == 1 && message.whole();
+    if (!pending_listens_.empty() || requests_.contains_listen())
+      return refuse_query(message, {Refusal::PrepareTransaction},
+                          alone ? std::string_view(kInsteadOfPrepare) : kRefusedSql, out);
   }
   const std::string_view replaced_by = message.whole() ? replacement(facts) : std::string_view();
   apply(facts, !replaced_by.empty());
   RequestQueue::Detail detail;
-  std::vector<TransactionStep> transaction;
-  if (watches_transaction_) transaction = transaction_steps(sql, settings_.backslash());
-  if (acting || facts.truncated || !transaction.empty()) {
+  if (acting || facts.truncated || !transaction->empty()) {
     detail = std::make_unique<RequestDetail>();
     detail->steps = facts.steps;
     detail->truncated = facts.truncated;
-    detail->transaction = std::move(transaction);
+    detail->transaction = *std::move(transaction);
   }
   if (replaced_by == kInsteadOfDeallocate) provide_guard(out);
+  // By itself it is committed at once, and nothing with it.
+  if (replaced_by == kInsteadOfListen && (status_ == 'T' || !requests_.empty()))
+    begin_listen(facts.steps.front(), Listening::WithOthers);
   unnamed_gone();
   if (replaced_by.empty()) {
     send(message, out);
@@ -116,24 +128,41 @@ std::optional<PinReason> SessionTranslator::refusal(const SqlFacts& facts) const
   return std::nullopt;
 }
 
-// A text that no server can parse stands for what is refused, so that the error comes in its place and the
-// server skips, or fails the transaction, as with any other. The name is nobody's, so that nothing is lost by
-// it.
-void SessionTranslator::refuse(RequestKind kind, std::optional<PinReason> reason, Pieces& out) {
+bool SessionTranslator::refuse_query(const Message& message, Refused why, std::string_view instead,
+                                     Pieces& out) {
+  refuse(RequestKind::RefusedQuery, why, instead, out);
+  if (!message.whole()) body_ = Body::Drop;
+  return true;
+}
+
+// A text that no server can parse, or a better one, stands for what is refused, so that the error comes in
+// its place and the server skips, or fails the transaction, as with any other. The name is nobody's, so that
+// nothing is lost by it.
+void SessionTranslator::refuse(RequestKind kind, Refused why, std::string_view instead, Pieces& out) {
   auto detail = std::make_unique<RequestDetail>();
-  detail->reason = reason;
+  detail->refusal = why.refusal;
+  detail->reason = why.reason;
   if (kind == RequestKind::RefusedParse) {
     Bytes body;
     ByteWriter writer(body);
-    writer.cstring(kRefusedSql);
+    writer.cstring(instead);
     writer.u16(0);
     send_parse(kNobodyName, body, out);
   } else {
     unnamed_gone();
-    append_query(out.own(), kRefusedSql);
+    append_query(out.own(), instead);
     out.own_done();
   }
   push(kind, std::move(detail));
+}
+
+void SessionTranslator::begin_listen(const SqlStep& step, Listening listening) {
+  if (step.action != SqlAction::Listen) return;
+  begun_.push_back(step.name);
+  listens_begun_ = true;
+  listening_ = listening;
+  // Also of what it has sent before the LISTEN.
+  if (listening == Listening::WithOthers) notified_ = true;
 }
 
 // The text to send in place of one that names what the server does not know, or is not to do; else "".
@@ -205,9 +234,9 @@ void SessionTranslator::add_portal(std::string_view name, const SqlFacts& facts,
 void SessionTranslator::watch_portal(std::string_view name, ByteView body) {
   if (portals_.size() >= kPortalsMax) return;
   const std::string_view text = as_text(body);
-  std::vector<TransactionStep> steps =
-      transaction_steps(text.substr(0, text.find('\0')), settings_.backslash());
-  if (steps.size() == 1) portals_.push_back(Portal{std::string(name), {}, std::move(steps.front())});
+  auto steps = transaction_steps(text.substr(0, text.find('\0')), settings_.backslash());
+  if (steps && steps->size() == 1)
+    portals_.push_back(Portal{std::string(name), {}, std::move(steps->front())});
 }
 
 // A step is done as soon as it is sent, for the sake of what the batch sends behind it. undo() takes it back
@@ -277,17 +306,27 @@ void SessionTranslator::on_listen_tag(std::string_view tag, RequestDetail& detai
     pending_listens_.add(ListenChange{step->action, step->name});
 }
 
+// The step whose tag it is: what only looks like one has none, and is passed over.
+const TransactionStep* SessionTranslator::step_of(std::string_view tag, RequestDetail* detail) {
+  if (detail == nullptr) return nullptr;
+  const std::vector<TransactionStep>& all = detail->transaction;
+  const auto found =
+      std::find_if(all.begin() + static_cast<std::ptrdiff_t>(detail->next_transaction), all.end(),
+                   [tag](const TransactionStep& step) { return answers(tag, step.kind); });
+  if (found == all.end()) return nullptr;
+  detail->next_transaction = static_cast<std::size_t>(found - all.begin()) + 1;
+  return &*found;
+}
+
 void SessionTranslator::on_transaction_tag(std::string_view tag, RequestDetail* detail) {
-  const bool rollback = tag == "ROLLBACK";
-  if (!rollback && tag != "COMMIT" && tag != "SAVEPOINT" && tag != "RELEASE") return;
-  const TransactionStep* step = nullptr;
-  if (detail != nullptr && detail->next_transaction < detail->transaction.size())
-    step = &detail->transaction[detail->next_transaction++];
   using Kind = TransactionStep::Kind;
+  const TransactionStep* const step = step_of(tag, detail);
   if (tag == "COMMIT") return pending_listens_.commit(listens_);
-  if (rollback && (step == nullptr || step->kind != Kind::RollbackTo)) return pending_listens_.rollback();
+  if (tag == "PREPARE TRANSACTION") return pending_listens_.rollback();
+  if (tag == "ROLLBACK" && (step == nullptr || step->kind != Kind::RollbackTo))
+    return pending_listens_.rollback();
   if (step == nullptr) return;
-  if (rollback) return pending_listens_.rollback_to(step->name);
+  if (step->kind == Kind::RollbackTo) return pending_listens_.rollback_to(step->name);
   if (step->kind == Kind::Savepoint) return pending_listens_.savepoint(step->name);
   if (step->kind == Kind::Release) pending_listens_.release(step->name);
 }
@@ -371,6 +410,7 @@ void SessionTranslator::settle_listens(char status) {
   if (!requests_.empty()) return;
   listens_sent_ = 0;
   watches_transaction_ = false;
+  if (std::exchange(listens_begun_, false)) listens_over_ = true;
 }
 
 }  // namespace sluice::pooling

@@ -71,7 +71,7 @@ bool SessionTranslator::on_unnamed_parse(const Message& message, ByteView body, 
       ++counts_.client_parses;
       unnamed_gone();
       disown_unnamed();
-      refuse(RequestKind::RefusedParse, *reason, out);
+      refuse(RequestKind::RefusedParse, {Refusal::Pin, *reason}, kRefusedSql, out);
       return true;
     }
     if (requests_.earlier_special()) return false;
@@ -115,7 +115,7 @@ bool SessionTranslator::on_named_parse(const Message& message, std::string_view 
   }
   const StatementPtr statement = store_.intern(body, scope(), settings_.backslash());
   if (const auto reason = refusal(statement->facts())) {
-    refuse(RequestKind::RefusedParse, *reason, out);
+    refuse(RequestKind::RefusedParse, {Refusal::Pin, *reason}, kRefusedSql, out);
     return true;
   }
   // In a failed transaction only the server knows which texts it still parses.
@@ -151,7 +151,7 @@ bool SessionTranslator::on_large_parse(const Message& message, std::string_view 
   if (requests_.owes_ready()) return false;
   ++counts_.client_parses;
   if (options_.on_pin == TranslatorOptions::OnPin::Refuse) {
-    refuse(RequestKind::RefusedParse, reason, out);
+    refuse(RequestKind::RefusedParse, {Refusal::Pin, reason}, kRefusedSql, out);
     body_ = Body::Drop;
     return true;
   }
@@ -296,6 +296,12 @@ bool SessionTranslator::on_execute(const Message& message, Pieces& out) {
     return true;
   }
   if (found->transaction) {
+    const bool prepares = found->transaction->kind == TransactionStep::Kind::Prepare;
+    if (prepares && status_ != 'E' && (!pending_listens_.empty() || requests_.contains_listen())) {
+      refuse(RequestKind::RefusedParse, {Refusal::PrepareTransaction}, kRefusedSql, out);
+      if (!message.whole()) body_ = Body::Drop;
+      return true;
+    }
     executed_ = true;
     auto detail = std::make_unique<RequestDetail>();
     detail->transaction.push_back(*found->transaction);
@@ -304,14 +310,17 @@ bool SessionTranslator::on_execute(const Message& message, Pieces& out) {
     return true;
   }
   if (requests_.owes_ready()) return false;
-  executed_ = true;
+  const bool first = !std::exchange(executed_, true) && status_ == 'I';
   const bool listening = listens(found->step.action);
   if (listening && listens_sent_ >= kListensMax) {
-    refuse(RequestKind::RefusedParse, std::nullopt, out);
+    refuse(RequestKind::RefusedParse, {Refusal::Listens}, kRefusedSql, out);
     if (!message.whole()) body_ = Body::Drop;
     return true;
   }
-  if (listening) ++listens_sent_;
+  if (listening) {
+    ++listens_sent_;
+    begin_listen(found->step, first ? Listening::Alone : Listening::WithOthers);
+  }
   auto detail = std::make_unique<RequestDetail>();
   begin_step(found->step, *detail, out);
   send(message, out);

@@ -47,19 +47,48 @@ ListenRegistry::Effect ListenRegistry::change(NotificationSink& sink, const List
     else
       unlisten(sink, found->second, change.channel);
     const bool waits = found->second.waiting > 0;
-    if (found->second.channels.empty()) sinks_.erase(found);
+    if (found->second.idle()) sinks_.erase(found);
     return waits ? Effect::Later : Effect::Now;
   }
   Sink& state = sinks_.try_emplace(&sink, Sink{place.key}).first->second;
   const bool listens = state.channels.contains(change.channel);
   if (!listens && state.channels.size() >= kChannelsMax) return Effect::TooMany;
   Channel& channel = places_[state.key][change.channel];
+  if (state.early.erase(change.channel) > 0) std::erase(channel.early, &sink);
   if (!listens) {
     state.channels.insert(change.channel);
     channel.sinks.push_back(&sink);
   }
   if (!channel.granted) wait(sink, state, place, change.channel, channel);
   return state.waiting > 0 ? Effect::Later : Effect::Now;
+}
+
+ListenRegistry::Effect ListenRegistry::begin(NotificationSink& sink, const ListenPlace& place,
+                                             const std::string& name) {
+  Sink& state = sinks_.try_emplace(&sink, Sink{place.key}).first->second;
+  const bool known = state.channels.contains(name) || state.early.contains(name);
+  // Beyond the limit its commit will say so.
+  if (!known && state.channels.size() + state.early.size() >= kChannelsMax)
+    return state.waiting > 0 ? Effect::Later : Effect::Now;
+  Channel& channel = places_[state.key][name];
+  if (!known) {
+    state.early.insert(name);
+    channel.early.push_back(&sink);
+  }
+  if (!channel.granted) wait(sink, state, place, name, channel);
+  return state.waiting > 0 ? Effect::Later : Effect::Now;
+}
+
+void ListenRegistry::settle(NotificationSink& sink) {
+  const auto found = sinks_.find(&sink);
+  if (found == sinks_.end()) return;
+  drop_early(sink, found->second);
+  if (found->second.idle()) sinks_.erase(found);
+}
+
+bool ListenRegistry::listens(NotificationSink& sink, std::string_view channel) const noexcept {
+  const auto found = sinks_.find(&sink);
+  return found != sinks_.end() && found->second.channels.contains(channel);
 }
 
 void ListenRegistry::wait(NotificationSink& sink, Sink& state, const ListenPlace& place,
@@ -78,18 +107,7 @@ void ListenRegistry::wait(NotificationSink& sink, Sink& state, const ListenPlace
 }
 
 void ListenRegistry::unlisten(NotificationSink& sink, Sink& state, const std::string& name) {
-  if (state.channels.erase(name) == 0) return;
-  const auto place = places_.find(state.key);
-  const auto found = place->second.find(name);
-  Channel& channel = found->second;
-  state.waiting -= std::erase(channel.waiting, &sink);
-  std::erase(channel.sinks, &sink);
-  if (!channel.sinks.empty()) return;
-  post_home(worker_, [thread = worker_.index(), key = state.key, name](Listeners& listeners) {
-    listeners.unlisten(thread, key, name);
-  });
-  place->second.erase(found);
-  if (place->second.empty()) places_.erase(place);
+  if (state.channels.erase(name) > 0) let_go(sink, state, name);
 }
 
 void ListenRegistry::unlisten_all(NotificationSink& sink, Sink& state) {
@@ -97,6 +115,30 @@ void ListenRegistry::unlisten_all(NotificationSink& sink, Sink& state) {
     const std::string name = *state.channels.begin();
     unlisten(sink, state, name);
   }
+}
+
+void ListenRegistry::drop_early(NotificationSink& sink, Sink& state) {
+  while (!state.early.empty()) {
+    const std::string name = *state.early.begin();
+    state.early.erase(state.early.begin());
+    let_go(sink, state, name);
+  }
+}
+
+// Of a channel that it neither listens to any more, nor has begun to.
+void ListenRegistry::let_go(NotificationSink& sink, Sink& state, const std::string& name) {
+  const auto place = places_.find(state.key);
+  const auto found = place->second.find(name);
+  Channel& channel = found->second;
+  state.waiting -= std::erase(channel.waiting, &sink);
+  std::erase(channel.sinks, &sink);
+  std::erase(channel.early, &sink);
+  if (!channel.sinks.empty() || !channel.early.empty()) return;
+  post_home(worker_, [thread = worker_.index(), key = state.key, name](Listeners& listeners) {
+    listeners.unlisten(thread, key, name);
+  });
+  place->second.erase(found);
+  if (place->second.empty()) places_.erase(place);
 }
 
 bool ListenRegistry::hear_all(NotificationSink& sink) {
@@ -123,6 +165,7 @@ void ListenRegistry::leave(NotificationSink& sink) {
   const auto found = sinks_.find(&sink);
   if (found == sinks_.end()) return;
   unlisten_all(sink, found->second);
+  drop_early(sink, found->second);
   sinks_.erase(found);
 }
 
@@ -157,9 +200,11 @@ void ListenRegistry::lost(const std::string& key) {
 void ListenRegistry::deliver(const std::string& key, const std::string& name, const Bytes& message) {
   Channel* const channel = find(key, name);
   if (channel == nullptr) return;
-  const std::vector<NotificationSink*> sinks = channel->sinks;
+  const std::vector<NotificationSink*> sinks = channel->sinks, early = channel->early;
   for (NotificationSink* const sink : sinks)
     if (sinks_.contains(sink)) sink->notified(message);
+  for (NotificationSink* const sink : early)
+    if (sinks_.contains(sink)) sink->notified_early(name, message);
 }
 
 }  // namespace sluice::router

@@ -31,6 +31,8 @@ class NotificationSink {
  public:
   // A whole NotificationResponse.
   virtual void notified(ByteView message) = 0;
+  // The same, of a channel that it has begun to listen to and may listen to before long.
+  virtual void notified_early(const std::string& channel, ByteView message) = 0;
   // All that it asked for is listened to.
   virtual void listening() = 0;
   // Given to notified() is what it is to hear of all that was committed before ListenRegistry::hear_all().
@@ -57,12 +59,17 @@ class ListenRegistry {
   // LISTEN, UNLISTEN or UNLISTEN * of a session. Later: NotificationSink::listening() or cannot_listen()
   // follows. `place` counts where the session listens to nothing yet.
   Effect change(NotificationSink& sink, const ListenPlace& place, const pooling::ListenChange& change);
+  // A LISTEN within a transaction that may go on: the channel is listened to already. Later, and `place`: as
+  // for change(), which is to follow; settle() when the transaction is over forgets what it has not
+  // committed.
+  Effect begin(NotificationSink& sink, const ListenPlace& place, const std::string& channel);
+  void settle(NotificationSink& sink);
+  bool listens(NotificationSink& sink, std::string_view channel) const noexcept;
   // NotificationSink::heard_all() follows, soon also where nothing is to be heard for want of a connection.
   // False: it listens to nothing.
   bool hear_all(NotificationSink& sink);
   // It listens to nothing any more, and is told of nothing.
   void leave(NotificationSink& sink);
-  std::size_t sink_count() const noexcept { return sinks_.size(); }
   std::size_t channel_count(NotificationSink& sink) const noexcept;
   // It has asked for channels that are not listened to yet.
   bool waits(NotificationSink& sink) const noexcept;
@@ -81,12 +88,15 @@ class ListenRegistry {
     std::uint64_t ticket = 0;
     bool granted = false;
     std::vector<NotificationSink*> sinks{};
-    std::vector<NotificationSink*> waiting{};  // of those, who are to be told that it is granted
+    std::vector<NotificationSink*> early{};    // who have begun to listen to it
+    std::vector<NotificationSink*> waiting{};  // of all those, who are to be told that it is granted
   };
   struct Sink {
     std::string key;
     std::set<std::string, std::less<>> channels{};
-    std::size_t waiting = 0;  // for so many channels
+    std::set<std::string, std::less<>> early{};  // others, begun
+    std::size_t waiting = 0;                     // for so many channels of both
+    bool idle() const noexcept { return channels.empty() && early.empty(); }
   };
   using Channels = std::map<std::string, Channel, std::less<>>;
 
@@ -95,6 +105,8 @@ class ListenRegistry {
             Channel& channel);
   void unlisten(NotificationSink& sink, Sink& state, const std::string& channel);
   void unlisten_all(NotificationSink& sink, Sink& state);
+  void drop_early(NotificationSink& sink, Sink& state);
+  void let_go(NotificationSink& sink, Sink& state, const std::string& channel);
 
   Worker& worker_;
   std::map<std::string, Channels, std::less<>> places_;

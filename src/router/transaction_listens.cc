@@ -43,10 +43,26 @@ ListenPlace TransactionSession::listen_place() const {
   return place;
 }
 
+void TransactionSession::count_listening() {
+  const bool listens = channel_count() > 0;
+  if (std::exchange(counted_as_listening_, listens) == listens) return;
+  worker_.metrics().change(metric::listening_sessions, listens ? 1 : -1);
+}
+
+// Before the transaction goes on: it may notify these channels, and be committed.
+bool TransactionSession::listens_begun(std::vector<std::string> channels) {
+  const ListenPlace place = listen_place();
+  bool later = false;
+  for (const std::string& channel : channels)
+    later = worker_.listen_registry().begin(*this, place, channel) == ListenRegistry::Effect::Later;
+  if (later && !listen_since_) listen_since_ = Clock::now();
+  translator_.watch_notify(true);
+  return later;
+}
+
 bool TransactionSession::listens_changed(std::vector<pooling::ListenChange> changes) {
   ListenRegistry& registry = worker_.listen_registry();
   const ListenPlace place = listen_place();
-  const std::size_t before = registry.sink_count();
   bool later = false;
   for (const pooling::ListenChange& change : changes) {
     const ListenRegistry::Effect effect = registry.change(*this, place, change);
@@ -56,11 +72,19 @@ bool TransactionSession::listens_changed(std::vector<pooling::ListenChange> chan
     }
     later = effect == ListenRegistry::Effect::Later;
   }
-  worker_.metrics().change(metric::listening_sessions, static_cast<std::int64_t>(registry.sink_count()) -
-                                                           static_cast<std::int64_t>(before));
+  count_listening();
   if (later && !listen_since_) listen_since_ = Clock::now();
   translator_.watch_notify(registry.channel_count(*this) > 0);
   return later;
+}
+
+void TransactionSession::listens_settled() {
+  worker_.listen_registry().settle(*this);
+  translator_.watch_notify(channel_count() > 0);
+}
+
+bool TransactionSession::listens_to(std::string_view channel) {
+  return worker_.listen_registry().listens(*this, channel);
 }
 
 bool TransactionSession::wants_to_hear_all() {
@@ -77,7 +101,7 @@ void TransactionSession::listening() {
 }
 
 void TransactionSession::cannot_listen(const ErrorFields& why) {
-  worker_.metrics().change(metric::listening_sessions, -1);
+  count_listening();
   listen_since_.reset();
   ErrorFields fatal = why;
   fatal.severity = "FATAL";
@@ -88,6 +112,16 @@ void TransactionSession::notified(ByteView message) {
   if (!relay_) return;
   relay_->notify(message);
   worker_.metrics().count(metric::notifications_total, database_);
+  limit_unread();
+}
+
+void TransactionSession::notified_early(const std::string& channel, ByteView message) {
+  if (!relay_) return;
+  relay_->notify_early(channel, message);
+  limit_unread();
+}
+
+void TransactionSession::limit_unread() {
   if (relay_->notification_bytes() > worker_.snapshot()->options().notification_buffer)
     owner_.end_for_unread_notifications(too_many_unread());
 }
@@ -101,9 +135,8 @@ void TransactionSession::tick_listens(Clock::time_point now) {
 }
 
 void TransactionSession::end_relay() {
-  ListenRegistry& registry = worker_.listen_registry();
-  if (registry.channel_count(*this) > 0) worker_.metrics().change(metric::listening_sessions, -1);
-  registry.leave(*this);
+  worker_.listen_registry().leave(*this);
+  count_listening();
   relay_.reset();
 }
 

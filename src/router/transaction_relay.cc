@@ -19,9 +19,6 @@ constexpr std::chrono::seconds kLastWords{1};
 // Servers in a row that a transaction may lose before anything of its own was sent.
 constexpr int kLostInHandOverMax = 5;
 
-// A ReadyForQuery outside a transaction: what may come behind one ends otherwise.
-constexpr std::string_view kReady("Z\0\0\0\5I", 6);
-
 }  // namespace
 
 TransactionRelay::TransactionRelay(net::Stream& client, const Parts& parts, Host& host)
@@ -211,7 +208,13 @@ ByteView TransactionRelay::contiguous(const pooling::Pieces& pieces) {
 std::size_t TransactionRelay::forward(ByteView bytes, Clock::time_point now) {
   pooling::Pieces& pieces = pools_.pieces();
   pieces.clear();
-  const std::size_t taken = translator_.on_client(bytes, now, meter_, pieces);
+  std::size_t taken = translator_.on_client(bytes, now, meter_, pieces);
+  while (translator_.has_begun_listens())
+    [[unlikely]] {
+      if (host_.listens_begun(translator_.take_begun_listens())) break;
+      translator_.listens_ready();
+      taken += translator_.on_client(bytes.subspan(taken), now, meter_, pieces);
+    }
   translator_holds_ = translator_.held();
   to_server(pieces, now);
   return taken;
@@ -312,34 +315,6 @@ void TransactionRelay::on_client_drained() {
   go_on();
 }
 
-void TransactionRelay::open_gate() {
-  if (std::exchange(gated_, false) && !gated() && !ending_ && !writing_client_) on_client_drained();
-}
-
-void TransactionRelay::heard_all() {
-  if (!ready_at_) return;
-  const auto at = static_cast<std::ptrdiff_t>(*std::exchange(ready_at_, std::nullopt));
-  const Bytes told = std::exchange(notifications_, {});
-  to_client_.insert(to_client_.begin() + at, told.begin(), told.end());
-  if (!gated() && !ending_ && !writing_client_) on_client_drained();
-}
-
-void TransactionRelay::notify(ByteView message) {
-  if (ending_ || client_gone_) return;
-  append(notifications_, message);
-  flush_notifications();
-}
-
-// PostgreSQL tells a client of them only between two transactions of its own.
-void TransactionRelay::flush_notifications() {
-  if (ending_ || gated() || !to_client_.empty()) return;
-  if (server_ != nullptr &&
-      (hand_over_ || pooling::hand_back(tracker_, translator_) == pooling::HandBack::Busy))
-    return;
-  const Bytes told = std::exchange(notifications_, {});
-  send_to_client(told);
-}
-
 ServerUser::Flow TransactionRelay::on_server_bytes(ByteView bytes) {
   const PooledServer* const from = server_;
   const Clock::time_point now = Clock::now();
@@ -363,6 +338,7 @@ ServerUser::Flow TransactionRelay::on_server_bytes(ByteView bytes) {
   translator_.on_server(bytes, answers, again);
   if (translator_.has_listens()) [[unlikely]]
     gated_ = host_.listens_changed(translator_.take_listens()) || gated_;
+  settle_early();
   if (!answers.empty()) give_answers(contiguous(answers));
   if (!ending_) to_server(again, now);
   release_if_at_rest(now);
@@ -372,18 +348,6 @@ ServerUser::Flow TransactionRelay::on_server_bytes(ByteView bytes) {
   }
   go_on();
   return Flow::ReadOn;
-}
-
-// PostgreSQL tells a session that listens of its own NOTIFY before it says that it is ready. What the router
-// hears for it comes by another connection.
-void TransactionRelay::give_answers(ByteView answers) {
-  const bool ready = as_text(answers).ends_with(kReady) && !ready_at_ &&
-                     pooling::hand_back(tracker_, translator_) != pooling::HandBack::Busy;
-  if (!ready || !translator_.take_notified() || !host_.wants_to_hear_all()) return send_to_client(answers);
-  send_to_client(answers.first(answers.size() - kReady.size()));
-  if (ending_) return;
-  ready_at_ = to_client_.size();
-  send_to_client(answers.last(kReady.size()));
 }
 
 void TransactionRelay::on_server_end(std::error_code ec) {

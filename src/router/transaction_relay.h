@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -65,9 +66,15 @@ class TransactionRelay final : private ServerUser {
     virtual void server_pinned() = 0;
     // The server refused a setting of the client's.
     virtual void settings_refused(protocol::ErrorFields why) = 0;
+    // LISTENs of a transaction that may go on were sent. True: nothing more of it is to be sent before
+    // open_gate().
+    virtual bool listens_begun(std::vector<std::string> channels) = 0;
     // What the client listens to has changed, its transaction being committed. True: it is told so only when
     // open_gate() says that it will miss nothing.
     virtual bool listens_changed(std::vector<pooling::ListenChange> changes) = 0;
+    // The transactions of all LISTENs that had begun are over; listens_changed() had what was committed.
+    virtual void listens_settled() = 0;
+    virtual bool listens_to(std::string_view channel) = 0;
     // The client's transaction may have notified itself. True: it is told that it is over only when
     // heard_all() says that what it is to hear of it has been given to notify().
     virtual bool wants_to_hear_all() = 0;
@@ -124,6 +131,9 @@ class TransactionRelay final : private ServerUser {
   // A NotificationResponse, for between two transactions. notification_bytes(): of those that wait for that,
   // or for the client to read.
   void notify(ByteView message);
+  // The same, of a channel whose LISTEN has begun: counts if that was committed before the notification was
+  // sent.
+  void notify_early(const std::string& channel, ByteView message);
   std::size_t notification_bytes() const noexcept { return notifications_.size(); }
   // Null between transactions.
   PooledServer* server() const noexcept { return server_; }
@@ -177,6 +187,10 @@ class TransactionRelay final : private ServerUser {
   void on_client_writable(std::error_code ec);
   void on_client_drained();
   void flush_notifications();
+  void settle_early();
+  Bytes take_notifications();
+  template <class Keep>
+  void drop_early(Keep keep);
   void go_on();
   void release_if_at_rest(Clock::time_point now);
   void client_left(RelayEnd end);
@@ -200,13 +214,19 @@ class TransactionRelay final : private ServerUser {
   SessionMeter& meter_;
   Host& host_;
   PooledServer* server_ = nullptr;
-  std::optional<net::RingPort> port_;    // of the client
-  unsigned reads_ = 0;                   // counted up to RelayRing::after_reads
-  net::PooledBuffer buffer_;             // while a read is pending, or its bytes are looked at
-  Bytes held_;                           // of the client, not yet looked at
-  Bytes to_server_;                      // not taken by the server yet
-  Bytes to_client_;                      // not taken by the client yet
+  std::optional<net::RingPort> port_;  // of the client
+  unsigned reads_ = 0;                 // counted up to RelayRing::after_reads
+  net::PooledBuffer buffer_;           // while a read is pending, or its bytes are looked at
+  Bytes held_;                         // of the client, not yet looked at
+  Bytes to_server_;                    // not taken by the server yet
+  Bytes to_client_;                    // not taken by the client yet
+  // A part of notifications_, of a channel that the client may not listen to yet.
+  struct Early {
+    std::string channel;
+    std::size_t offset, bytes;
+  };
   Bytes notifications_;                  // whole, for between two transactions
+  std::vector<Early> early_;             // in their order
   protocol::HeaderWalker skipped_;       // the message that is being dropped
   std::unique_ptr<HandOver> hand_over_;  // while the router itself talks to the server
   Clock::time_point hand_over_since_{};

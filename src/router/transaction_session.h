@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/config.h"
@@ -112,13 +114,19 @@ class TransactionSession final : private TransactionRelay::Host,
   bool is_behind(policy::ReplicaId replica) const;
   PooledServer* ask_primary(Clock::time_point now);
   // transaction_listens.cc
+  bool listens_begun(std::vector<std::string> channels) override;
   bool listens_changed(std::vector<pooling::ListenChange> changes) override;
+  void listens_settled() override;
+  bool listens_to(std::string_view channel) override;
   bool wants_to_hear_all() override;
   void notified(ByteView message) override;
+  void notified_early(const std::string& channel, ByteView message) override;
   void heard_all() override;
   void listening() override;
   void cannot_listen(const protocol::ErrorFields& why) override;
   ListenPlace listen_place() const;
+  void count_listening();
+  void limit_unread();
   void tick_listens(Clock::time_point now);
   void server_ready(PooledServer& server) override;
   void server_failed(const ServerFailure& failure) override;
@@ -174,7 +182,8 @@ class TransactionSession final : private TransactionRelay::Host,
   bool asks_again_ = false;                    // when time has passed: no replica is alive, or PAUSE
   bool accounted_ = false;
   std::optional<Clock::time_point> listen_since_;  // waits to be listened for
-  std::optional<ServerId> labels_of_;              // whose labels the meter has
+  bool counted_as_listening_ = false;
+  std::optional<ServerId> labels_of_;  // whose labels the meter has
   Clock::time_point asked_at_{};
   Clock::time_point give_up_at_{};
   std::vector<policy::ReplicaId> failed_;  // where this transaction found no connection

@@ -166,6 +166,46 @@ def test_own_notifications_come_before_the_answer_is_complete(pooled, direct, ho
         assert story(pooled.session()) == right
 
 
+# Was: what a transaction notified itself was lost where it began to listen in it.
+LISTENING = {
+    "block": [(Q("begin"), 1), (Q("listen me"), 1), (Q("notify me, 'hello'"), 1), (Q("commit"), 1)],
+    "before": [(Q("begin"), 1), (Q("notify me, 'hello'"), 1), (Q("listen me"), 1), (Q("commit"), 1)],
+    "pipeline": [(Q("begin") + Q("listen me") + Q("select pg_notify('me', 'hello')") + Q("commit"), 4)],
+    "batch": [(P("", "listen me") + B() + E() + P("", "notify me") + B() + E() + S(), 1)],
+    "rolled back": [(Q("begin"), 1), (Q("listen me"), 1), (Q("notify me"), 1), (Q("rollback"), 1)],
+    "in part": [(Q(text), 1) for text in ("begin", "savepoint s", "listen me", "rollback to s", "notify me", "commit")],
+    "taken back": [(Q(text), 1) for text in ("begin", "listen me", "unlisten me", "notify me", "commit")],
+    "failed": [(Q("begin"), 1), (Q("listen me"), 1), (Q("notify me"), 1), (Q("select 1/0"), 1), (Q("commit"), 1)],
+    "prepared": [(Q("begin"), 1), (Q("listen me"), 1), (Q("prepare transaction 'x'"), 1), (Q("notify me"), 1)],
+    "function": [(Q("begin"), 1), (Q("listen me"), 1), (Q("savepoint s"), 1), (Q("listen other"), 1),
+                 (Q("create function pg_temp.f() returns int begin atomic select 1; end; rollback to s"), 1),
+                 (Q("notify me"), 1), (Q("commit"), 1)],
+}
+
+
+@pytest.mark.parametrize("how", LISTENING)
+def test_a_transaction_that_listens_hears_itself_as_with_postgresql(pooled, direct, how):
+    def story(session):
+        with session as client:
+            return ["".join(x.kind for x in client.run(data, count)) for data, count in LISTENING[how]]
+
+    right = story(direct.session())
+    for _ in range(10):
+        assert story(pooled.session()) == right
+
+
+# PostgreSQL sends a session what was committed after it had begun to listen, which is when it commits.
+def test_what_was_notified_before_the_commit_is_not_heard(pooled, cluster):
+    with pooled.session() as client:
+        client.query("begin")
+        client.query("listen news")
+        notify(cluster, "news", "before")
+        client.query("select pg_sleep(0.1)")
+        client.query("commit")
+        notify(cluster, "news", "behind")
+        assert heard(client.read()) == ("news", "behind")
+
+
 def test_own_notifications_of_a_trigger_come_too(pooled, cluster):
     cluster.primary.query(
         "create table if not exists told (a int); grant all on told to public;"

@@ -31,7 +31,8 @@ std::string object(std::string_view sql, std::string_view verb) {
 }
 
 bool exits_transaction(std::string_view sql) {
-  return sql == "commit" || sql == "rollback" || starts(sql, "rollback to ");
+  return sql == "commit" || sql == "rollback" || starts(sql, "rollback to ") ||
+         starts(sql, "prepare transaction ");
 }
 
 bool has_rows(std::string_view sql) {
@@ -135,9 +136,10 @@ void PgModel::message(char type, ByteView body) {
 }
 
 bool PgModel::check_parse(const std::string& sql) {
-  static const std::string_view kVerbs[] = {
-      "select",      "insert",   "set ",    "begin",     "commit", "rollback",   "copy ",   "deallocate ",
-      "discard all", "prepare ", "listen ", "unlisten ", "show ",  "savepoint ", "release "};
+  static const std::string_view kVerbs[] = {"select",      "insert",     "set ",     "begin",
+                                            "commit",      "rollback",   "copy ",    "deallocate ",
+                                            "discard all", "prepare ",   "listen ",  "unlisten ",
+                                            "show ",       "savepoint ", "release ", "create function "};
   const bool known = std::any_of(std::begin(kVerbs), std::end(kVerbs),
                                  [&](std::string_view verb) { return starts(sql, verb); });
   if (!known) return error("42601", "syntax error"), false;
@@ -322,6 +324,14 @@ bool PgModel::run(const std::string& sql, bool extended) {
                : starts(sql, "release") ? "RELEASE"
                                         : "ROLLBACK"),
            true;
+  }
+  if (starts(sql, "create function ")) return tag("CREATE FUNCTION"), true;
+  if (starts(sql, "prepare transaction ")) {
+    const bool failed = std::exchange(status_, 'I') == 'E';
+    end_transaction();
+    if (failed) return tag("ROLLBACK"), true;
+    if (sql.size() > 200) return error("22023", "transaction identifier is too long"), false;
+    return tag("PREPARE TRANSACTION"), true;
   }
   if (exits_transaction(sql)) {
     const bool failed = status_ == 'E';

@@ -110,6 +110,120 @@ TEST(Pinning, ListenEndsWithThePartOfItsTransactionThatIsRolledBack) {
   EXPECT_EQ(listens_of({"begin", "listen a", "commit; select fail"}), Listens{a});
 }
 
+// Was: the tag of what followed a function's END was taken for that END's.
+TEST(Pinning, WhatOnlyLooksLikeAnEndOfTheTransactionIsNone) {
+  const ListenChange a{SqlAction::Listen, "a"};
+  EXPECT_EQ(listens_of({"begin", "listen a", "savepoint s", "listen b",
+                        "create function f() begin atomic select 1 end; rollback to s", "commit"}),
+            Listens{a});
+  // Its own statements are not answered, nor are those that the server does not get to.
+  EXPECT_EQ(listens_of({"begin", "listen a", "select 1; select fail; savepoint s; commit", "rollback"}),
+            Listens{});
+}
+
+// Was: PREPARE TRANSACTION worked, and what it had asked to listen to was listened to.
+TEST(Pinning, ATransactionThatListensIsNotPrepared) {
+  const std::string refused =
+      "E0A000(cannot PREPARE a transaction that has executed LISTEN, UNLISTEN, or NOTIFY)";
+  World world;
+  EXPECT_EQ(
+      world.a_gets(world.one, Stream().query("begin").query("listen a").query("prepare transaction 'x'")),
+      "C(BEGIN) Z(T) C(LISTEN) Z(T) " + refused + " Z(I)");
+  EXPECT_FALSE(world.a.attached()) << "it is over";
+  EXPECT_EQ(
+      world.a_gets(
+          world.one,
+          Stream().query("begin").query("listen a").query("select fail").query("prepare transaction 'x'")),
+      "C(BEGIN) Z(T) C(LISTEN) Z(T) T(select fail) E22012(division by zero) Z(E) C(ROLLBACK) Z(I)");
+  EXPECT_EQ(
+      world.a_gets(world.one,
+                   Stream().query("begin").query("listen a").query("select 1; prepare transaction 'x'")),
+      "C(BEGIN) Z(T) C(LISTEN) Z(T) " + refused + " Z(E)");
+  EXPECT_EQ(world.a_gets(world.one, Stream().query("rollback")), "C(ROLLBACK) Z(I)");
+
+  Stream batch;
+  for (const char* const sql : {"begin", "listen a", "prepare transaction 'x'"})
+    batch.parse("", sql).bind("", "").execute();
+  EXPECT_EQ(world.a_gets(world.one, batch.sync().query("rollback")),
+            "1 2 C(BEGIN) 1 2 C(LISTEN) 1 2 " + refused + " Z(E) C(ROLLBACK) Z(I)");
+  EXPECT_EQ(world.a.translator().take_listens(), Listens{});
+
+  EXPECT_EQ(world.a_gets(world.one, Stream()
+                                        .query("begin")
+                                        .query("savepoint s")
+                                        .query("listen a")
+                                        .query("rollback to s")
+                                        .query("prepare transaction 'x'")),
+            "C(BEGIN) Z(T) C(SAVEPOINT) Z(T) C(LISTEN) Z(T) C(ROLLBACK) Z(T) C(PREPARE TRANSACTION) Z(I)")
+      << "what was taken back does not count";
+}
+
+TEST(Pinning, MoreStepsThanAreLookedAtAreRefusedWhileSomethingIsListenedTo) {
+  std::string sql;
+  for (std::size_t i = 0; i <= kTransactionStepsMax; ++i)
+    sql += "savepoint s;";
+  World world;
+  EXPECT_EQ(world.a_gets(world.one, Stream().query("begin").query(sql)).find("E54"), std::string::npos);
+  EXPECT_EQ(world.a_gets(world.one, Stream().query("listen a")), "C(LISTEN) Z(T)");
+  EXPECT_TRUE(world.a_gets(world.one, Stream().query(sql)).starts_with("E54000(too many savepoints"));
+  EXPECT_EQ(world.a_gets(world.one, Stream().query("rollback")), "C(ROLLBACK) Z(I)");
+}
+
+using Channels = std::vector<std::string>;
+
+TEST(Pinning, AChannelIsListenedToBeforeItsTransactionGoesOn) {
+  World world;
+  world.a_gets(world.one, Stream().query("listen a"));
+  EXPECT_EQ(world.a.take_begun(), Channels{}) << "committed by itself";
+  world.a_gets(world.one, Stream().query("begin").query("listen a").query("unlisten b").query("commit"));
+  EXPECT_EQ(world.a.take_begun(), Channels{"a"});
+  EXPECT_TRUE(world.a.translator().take_listens_over());
+  EXPECT_FALSE(world.a.translator().take_listens_over());
+  world.a_gets(world.one, Stream().query("begin").query("select fail").query("listen a").query("rollback"));
+  EXPECT_EQ(world.a.take_begun(), Channels{});
+  Stream batch;
+  for (const char* const sql : {"listen b", "select 1", "listen c"})
+    batch.parse("", sql).bind("", "").execute();
+  world.a_gets(world.one, batch.sync());
+  EXPECT_EQ(world.a.take_begun(), (Channels{"b", "c"}));
+  EXPECT_TRUE(world.a.translator().take_listens_over());
+}
+
+// Nothing is taken of the client meanwhile, but for the end of what holds that LISTEN alone.
+TEST(Pinning, WhatFollowsAListenWaitsUntilItIsListenedTo) {
+  World world;
+  SessionTranslator& translator = world.a.translator();
+  struct {
+    void on_piece(char, ByteView, bool, SessionTranslator::TimePoint) {}
+  } nobody;
+  const auto taken = [&](const Stream& stream) {
+    Pieces out;
+    return translator.on_client(stream.bytes(), {}, nobody, out);
+  };
+  world.a_gets(world.one, Stream().query("begin"));
+  const Stream listen = Stream().query("listen a"), more = Stream().query("commit");
+  EXPECT_EQ(taken(listen), listen.bytes().size());
+  EXPECT_TRUE(translator.awaits_listens());
+  EXPECT_FALSE(translator.held()) << "nothing waits yet";
+  EXPECT_EQ(taken(more), 0U);
+  EXPECT_TRUE(translator.held());
+  translator.detach();
+
+  for (const bool alone : {true, false}) {
+    world.a.attach(world.two);
+    Stream batch;
+    if (!alone) batch.parse("", "select 1").bind("", "").execute();
+    batch.parse("", "listen a").bind("", "").execute();
+    EXPECT_EQ(taken(batch), batch.bytes().size());
+    EXPECT_TRUE(translator.awaits_listens());
+    const Stream sync = Stream().sync();
+    EXPECT_EQ(taken(sync), alone ? sync.bytes().size() : 0U);
+    EXPECT_EQ(translator.awaits_listens(), !alone);
+    translator.detach();
+    world.a.detach();
+  }
+}
+
 TEST(Pinning, SavepointsAreSeenInTheExtendedProtocolToo) {
   World world;
   Stream stream;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -31,6 +32,8 @@ class PooledClient {
 
   SessionTranslator& translator() { return translator_; }
   const Bytes& received() const { return received_; }
+  // Channels that the router is to listen to before the transaction goes on.
+  std::vector<std::string> take_begun() { return std::exchange(begun_, {}); }
   bool attached() const { return server_ != nullptr; }
   HandBack hand_back() const { return pooling::hand_back(tracker_, translator_); }
 
@@ -51,7 +54,13 @@ class PooledClient {
     struct {
       void on_piece(char, ByteView, bool, protocol::SessionTracker::TimePoint) {}
     } nobody;
-    const std::size_t taken = translator_.on_client(bytes, now, nobody, out);
+    std::size_t taken = translator_.on_client(bytes, now, nobody, out);
+    while (translator_.has_begun_listens()) {
+      for (std::string& channel : translator_.take_begun_listens())
+        begun_.push_back(std::move(channel));
+      translator_.listens_ready();
+      taken += translator_.on_client(bytes.subspan(taken), now, nobody, out);
+    }
     EXPECT_TRUE(translator_.check_invariant());
     to_server(out);
     return taken;
@@ -113,6 +122,7 @@ class PooledClient {
   PooledServer* server_ = nullptr;
   Bytes pending_;
   Bytes received_;
+  std::vector<std::string> begun_;
 };
 
 }  // namespace sluice::pooling::test

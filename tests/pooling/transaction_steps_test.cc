@@ -9,8 +9,10 @@ namespace {
 
 std::string steps_in(std::string_view sql) {
   std::string out;
-  for (const TransactionStep& step : transaction_steps(sql, Backslash::Literal)) {
-    constexpr const char* kNames[] = {"commit", "rollback", "savepoint", "release", "to"};
+  const auto steps = transaction_steps(sql, Backslash::Literal);
+  if (!steps) return "too many";
+  for (const TransactionStep& step : *steps) {
+    constexpr const char* kNames[] = {"commit", "rollback", "savepoint", "release", "to", "prepare"};
     out += out.empty() ? "" : " ";
     out += kNames[static_cast<int>(step.kind)];
     if (!step.name.empty()) out += ':' + step.name;
@@ -33,6 +35,7 @@ TEST(TransactionSteps, KnowsEachSpelling) {
   EXPECT_EQ(steps_in("rollback to s"), "to:s");
   EXPECT_EQ(steps_in("rollback work to savepoint s"), "to:s");
   EXPECT_EQ(steps_in("abort transaction to s"), "to:s");
+  EXPECT_EQ(steps_in("PREPARE TRANSACTION 'x'"), "prepare");
 }
 
 TEST(TransactionSteps, KeepsTheirOrderAmongOthers) {
@@ -42,15 +45,53 @@ TEST(TransactionSteps, KeepsTheirOrderAmongOthers) {
 
 TEST(TransactionSteps, LeavesOthersOut) {
   for (const char* const sql : {"", ";;", "begin", "select 1", "commit prepared 'x'", "rollback prepared 'x'",
-                                "prepare transaction 'x'", "savepoint", "rollback to", "release"})
+                                "prepare x as select 1", "prepare", "savepoint", "rollback to", "release"})
     EXPECT_EQ(steps_in(sql), "") << sql;
 }
 
-TEST(TransactionSteps, HasABound) {
+// Was: the END of a function's body was taken for a COMMIT.
+TEST(TransactionSteps, LeavesTheBodiesOfRoutinesOut) {
+  for (const std::string head : {"create function f() returns int", "CREATE OR REPLACE PROCEDURE p(a int)"}) {
+    const std::string body =
+        head +
+        " language sql begin atomic select case when a = 1 then 2 else 3 end; savepoint s; "
+        "select 1; end";
+    EXPECT_EQ(steps_in(body), "");
+    EXPECT_EQ(steps_in(body + "; rollback to s; end"), "to:s commit");
+  }
+  EXPECT_EQ(steps_in("create function f() returns int as 'begin; end' language sql; commit"), "commit");
+  EXPECT_EQ(steps_in("create table begin_atomic (a int); end"), "commit");
+  EXPECT_EQ(steps_in("begin; end; begin"), "commit");
+  EXPECT_EQ(steps_in("create function f() returns int begin atomic; select 1;"), "") << "it never ends";
+}
+
+TEST(TransactionSteps, AreAnsweredByTheirTags) {
+  using Kind = TransactionStep::Kind;
+  const auto kinds = [](std::string_view tag) {
+    std::string all;
+    for (const Kind kind :
+         {Kind::Commit, Kind::Rollback, Kind::Savepoint, Kind::Release, Kind::RollbackTo, Kind::Prepare})
+      all += answers(tag, kind) ? '1' : '0';
+    return all;
+  };
+  EXPECT_EQ(kinds("COMMIT"), "100000");
+  EXPECT_EQ(kinds("ROLLBACK"), "110011");
+  EXPECT_EQ(kinds("SAVEPOINT"), "001000");
+  EXPECT_EQ(kinds("RELEASE"), "000100");
+  EXPECT_EQ(kinds("PREPARE TRANSACTION"), "000001");
+  EXPECT_EQ(kinds("COMMIT PREPARED"), "000000");
+  EXPECT_EQ(kinds("CREATE FUNCTION"), "000000");
+}
+
+// Was: those beyond the bound were left out.
+TEST(TransactionSteps, SaysWhereThereAreTooMany) {
   std::string sql;
-  for (std::size_t i = 0; i < 2 * kTransactionStepsMax; ++i)
+  for (std::size_t i = 0; i < kTransactionStepsMax; ++i)
     sql += "commit;";
-  EXPECT_EQ(transaction_steps(sql, Backslash::Literal).size(), kTransactionStepsMax);
+  const auto all = transaction_steps(sql, Backslash::Literal);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->size(), kTransactionStepsMax);
+  EXPECT_EQ(steps_in(sql + "commit"), "too many");
 }
 
 }  // namespace
