@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Shows Sluice at work on this machine: installs what is missing (Debian packages), builds, and runs `sluice demo`: a real
-# primary with five streaming standbys, the router in front of them, and sample load. Ctrl-C stops and removes all of it.
+# primary with five streaming standbys, the router in front of them, load that makes Premium borrow and return, and a small
+# application on two compute hosts behind the placer. The dashboard's address comes first. Ctrl-C stops and removes all of it.
 #   deploy/demo.sh [options of `sluice demo`]        for example --seconds 30; --help lists them
 # Environment: SLUICE_SKIP_INSTALL=1 leaves apt alone; SLUICE_SKIP_BUILD=1 runs what is built.
 set -euo pipefail

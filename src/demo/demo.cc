@@ -1,21 +1,21 @@
 #include "demo/demo.h"
 
 #include <iostream>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "demo/cluster.h"
 #include "demo/environment.h"
 #include "demo/failure.h"
-#include "demo/http_get.h"
 #include "demo/load.h"
-#include "demo/observation.h"
-#include "demo/response_times.h"
+#include "demo/placement.h"
 #include "demo/router_process.h"
 #include "demo/screen.h"
 #include "demo/signals.h"
 #include "demo/table.h"
-#include "demo/wave_plan.h"
+#include "demo/watcher.h"
 
 namespace sluice::demo {
 namespace {
@@ -24,12 +24,10 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr std::size_t kStandbys = 5;
-constexpr std::uint16_t kPort = 6432, kAdminPort = 9632;  // the router's defaults, if they are free
-constexpr milliseconds kStep{100};                        // how often the load is advanced
-constexpr milliseconds kLookInterval{500};                // how often the router is asked
-constexpr milliseconds kWindow{5000};                     // of the live response times
-constexpr milliseconds kHttpTimeout{2000};
-constexpr std::size_t kChangesKept = 100;
+// The defaults of router and placer, if they are free.
+constexpr std::uint16_t kPort = 6432, kAdminPort = 9632, kPlacerPort = 8080, kPlacerAdminPort = 9633;
+constexpr milliseconds kStep{100};          // how often the load is advanced
+constexpr milliseconds kLookInterval{500};  // how often router and placer are asked
 constexpr const char* kDatabase = "shop";
 
 std::uint16_t router_port(const Options& options) {
@@ -41,116 +39,88 @@ std::uint16_t router_port(const Options& options) {
   return *options.port;
 }
 
-RouterPlan plan_router(const Options& options) {
-  RouterPlan plan;
-  plan.program = own_program();
-  plan.port = router_port(options);
-  plan.server_ports = free_ports(kStandbys + 2);
-  plan.admin_port = plan.server_ports.back();
-  plan.server_ports.pop_back();
-  // The usual port, unless any will do: then another demo may be starting beside this one.
+struct Plan {
+  RouterPlan router;
+  PlacementPlan placement;
+};
+
+// The usual port, unless any will do: then another demo may be starting beside this one.
+std::uint16_t usual_or(const Options& options, std::uint16_t usual, std::uint16_t other) {
   const bool any_port = options.port && *options.port == 0;
-  if (!any_port && plan.port != kAdminPort && is_port_free(kAdminPort)) plan.admin_port = kAdminPort;
-  plan.database = kDatabase;
-  plan.premium = {"premium", random_password()};
-  plan.freemium = {"freemium", random_password()};
-  plan.admin = {"sluice_admin", random_password()};
-  plan.monitor = {"sluice_monitor", random_password()};
+  const bool is_wanted = options.port && *options.port == usual;  // by the router
+  return !any_port && !is_wanted && is_port_free(usual) ? usual : other;
+}
+
+Plan plan_all(const Options& options, const Folder& folder) {
+  Plan plan;
+  RouterPlan& router = plan.router;
+  PlacementPlan& placement = plan.placement;
+  placement.hosts = compute_hosts();
+  std::vector<std::uint16_t> ports = free_ports(kStandbys + 1 + 3 + placement.hosts.size());
+  const auto take = [&ports] {
+    const std::uint16_t port = ports.back();
+    ports.pop_back();
+    return port;
+  };
+  router.program = placement.program = own_program();
+  router.port = placement.router_port = router_port(options);
+  router.admin_port = usual_or(options, kAdminPort, take());
+  placement.port = usual_or(options, kPlacerPort, take());
+  placement.admin_port = usual_or(options, kPlacerAdminPort, take());
+  for (ComputeHost& host : placement.hosts) {
+    host.port = take();
+    router.hosts.push_back(host.name);
+  }
+  router.server_ports = std::move(ports);
+  router.database = placement.database = kDatabase;
+  router.premium = {"premium", random_password()};
+  router.freemium = {"freemium", random_password()};
+  router.app = placement.app = {"app", random_password()};
+  router.admin = {"sluice_admin", random_password()};
+  router.monitor = {"sluice_monitor", random_password()};
+  router.profile_path = placement.profile_path = folder.file("sluice.profile");
   return plan;
 }
 
-void say_addresses(Screen& screen, const RouterPlan& plan, const Folder& folder) {
+std::string local_url(std::uint16_t port) {
+  return fmt::format("http://127.0.0.1:{}/", port);
+}
+
+// Before anything else: whoever opens them now sees it all begin.
+void say_dashboards(Screen& screen, const Plan& plan) {
+  screen.say("Dashboard: " + local_url(plan.router.admin_port) +
+             "   (pools, classes, response times, decisions, live)");
+  screen.say("Placer:    " + local_url(plan.placement.admin_port) +
+             "   (compute hosts, scores, where requests go)");
+}
+
+void say_addresses(Screen& screen, const Plan& plan, const Folder& folder) {
+  const RouterPlan& router = plan.router;
   const auto url = [&](const User& user, const std::string& database) {
-    return fmt::format("postgresql://{}:{}@127.0.0.1:{}/{}", user.name, user.password, plan.port, database);
+    return fmt::format("postgresql://{}:{}@127.0.0.1:{}/{}", user.name, user.password, router.port, database);
   };
   screen.say("");
-  screen.say(
-      fmt::format("Dashboard: http://127.0.0.1:{}/   (pools, classes, response times, decisions, live)",
-                  plan.admin_port));
+  say_dashboards(screen, plan);
   screen.say("");
   screen.say("Try it (passwords are thrown away at the end):");
-  screen.say("  premium    DATABASE_URL=" + url(plan.premium, plan.database));
-  screen.say("  freemium   DATABASE_URL=" + url(plan.freemium, plan.database));
-  screen.say("  writing    DATABASE_URL=" + url(plan.premium, plan.database + "_rw") +
+  screen.say("  premium    DATABASE_URL=" + url(router.premium, router.database));
+  screen.say("  freemium   DATABASE_URL=" + url(router.freemium, router.database));
+  screen.say("  writing    DATABASE_URL=" + url(router.premium, router.database + "_rw") +
              "   (target: primary)");
-  screen.say("  console    psql " + url(plan.admin, "sluice") + " -c 'SHOW REPLICAS'");
-  screen.say(fmt::format("  admin      http://127.0.0.1:{}/v1/overview   /metrics /readyz /v1/decisions",
-                         plan.admin_port));
+  screen.say("  console    psql " + url(router.admin, "sluice") + " -c 'SHOW REPLICAS'");
+  screen.say(fmt::format("  a page     curl -i {}feed   (eight queries; X-Sluice-Host says where it ran)",
+                         local_url(plan.placement.port)));
+  screen.say(fmt::format("  admin      {}v1/overview   /metrics /readyz /v1/decisions",
+                         local_url(router.admin_port)));
   screen.say("  logs       " + folder.path().string());
   screen.say("  a failure  kill -9 $(head -n 1 " + folder.file("r3/postmaster.pid") + ")");
   screen.say("");
 }
 
-// Looks at the router through its HTTP admin.
-class Watcher {
- public:
-  explicit Watcher(std::uint16_t port) : port_(port), window_(kWindow) {
-    for (const char* name : {"premium", "freemium"}) {
-      names_.emplace_back(name);
-      state_.classes.push_back({name, {}, 0, 0});
-    }
-  }
-
-  // A page that does not come, or comes broken, leaves the last one in place.
-  void look(Millis time) {
-    state_.elapsed = std::chrono::duration_cast<seconds>(time);
-    state_.phase = phase_at(time);
-    try {
-      if (const auto page = get("/v1/replicas")) state_.replicas = read_replicas(*page, names_);
-      if (const auto page = get("/v1/decisions")) add_changes(read_changes(*page, last_decision_));
-      if (const auto page = get("/metrics")) window_.add(time, read_response_histograms(*page));
-      ++looks_;
-    } catch (const std::exception& e) {
-      problem_ = e.what();
-    }
-    for (ClassState& row : state_.classes)
-      row.response = window_.of(row.name);
-  }
-
-  const TableState& state() const noexcept { return state_; }
-  TableState whole() const {
-    TableState result = state_;
-    for (ClassState& row : result.classes)
-      row.response = window_.since_start(row.name);
-    return result;
-  }
-  // Why there is nothing to see; empty when there is.
-  std::string problem() const {
-    return looks_ == 0 ? "the router's HTTP admin gives no usable answer: " + problem_ : "";
-  }
-
- private:
-  std::optional<std::string> get(const std::string& path) {
-    auto answer = http_get(port_, path, kHttpTimeout);
-    if (answer && answer->status == 200) return std::move(answer->body);
-    problem_ = path + (answer ? fmt::format(" answers {}", answer->status) : " does not answer");
-    return std::nullopt;
-  }
-
-  void add_changes(std::vector<RoleChange> changes) {
-    for (RoleChange& change : changes) {
-      for (ClassState& row : state_.classes)
-        if (row.name == change.priority_class) ++(change.borrow ? row.borrowings : row.returns);
-      state_.changes.push_back(std::move(change));
-    }
-    if (state_.changes.size() > kChangesKept)
-      state_.changes.erase(state_.changes.begin(),
-                           state_.changes.end() - static_cast<std::ptrdiff_t>(kChangesKept));
-  }
-
-  std::uint16_t port_;
-  std::vector<std::string> names_;
-  TableState state_;
-  ResponseWindow window_;
-  std::int64_t last_decision_ = 0;
-  int looks_ = 0;
-  std::string problem_;
-};
-
 // Until the time is over, a signal comes, or nobody looks any more.
-void watch(const Options& options, const RouterPlan& plan, Load& load, RouterProcess& router,
+void watch(const Options& options, const Plan& plan, Load& load, RouterProcess& router, Placement& placement,
            Signals& signals, Screen& screen) {
-  Watcher watcher(plan.admin_port);
+  Watcher watcher(plan.router.admin_port, plan.placement.admin_port);
   Clock::time_point next_look = Clock::now();
   for (;;) {
     const Clock::time_point now = Clock::now();
@@ -158,6 +128,7 @@ void watch(const Options& options, const RouterPlan& plan, Load& load, RouterPro
     load.advance(now);
     // A server that has ended shows in the table: killing one is a good thing to try.
     if (!router.running()) throw Failure("the router ended by itself\n" + router.log());
+    if (!placement.placer_running()) throw Failure("the placer ended by itself\n" + placement.placer_log());
     if (now >= next_look) {
       watcher.look(load.time(now));
       screen.show(watcher.state());
@@ -167,11 +138,13 @@ void watch(const Options& options, const RouterPlan& plan, Load& load, RouterPro
   }
   watcher.look(load.time(Clock::now()));
   load.stop();
+  placement.stop();
   screen.finish();
   if (const std::string problem = watcher.problem(); !problem.empty()) throw Failure(problem);
   screen.say("");
   for (const std::string& line : summary_lines(watcher.whole(), load.runs(), load.failed_runs()))
     screen.say(line);
+  screen.say("  application: " + placement.visits());
   if (load.failed_runs() > 0) screen.say("  the first that failed:\n" + load.first_failure());
 }
 
@@ -182,12 +155,14 @@ void run_in(const Folder& folder, const Options& options, const std::string& pro
     screen.say(
         fmt::format("[{:4.1f} s] {}", std::chrono::duration<double>(Clock::now() - begun).count(), text));
   };
-  const RouterPlan plan = plan_router(options);
+  const Plan plan = plan_all(options, folder);
+  const RouterPlan& users = plan.router;
   ClusterPlan servers{programs,
                       kStandbys,
-                      plan.server_ports,
-                      {plan.premium, plan.freemium, plan.admin, plan.monitor},
+                      users.server_ports,
+                      {users.premium, users.freemium, users.app, users.admin, users.monitor},
                       kDatabase};
+  say_dashboards(screen, plan);
   Cluster cluster(std::move(servers), folder, signals);
   step("making a PostgreSQL primary");
   cluster.start_primary();
@@ -195,11 +170,14 @@ void run_in(const Folder& folder, const Options& options, const std::string& pro
   cluster.start_standbys();
   cluster.write_userlist(folder.file("userlist.txt"));
   step("starting the router");
-  RouterProcess router(plan, folder, signals);
+  RouterProcess router(plan.router, folder, signals);
+  step("starting a sample application on two compute hosts, and the placer");
+  Placement placement(plan.placement, folder, signals);
   step("ready");
   say_addresses(screen, plan, folder);
-  Load load({programs, plan.port, plan.database, {plan.premium, plan.freemium}}, folder);
-  watch(options, plan, load, router, signals, screen);
+  Load load({programs, users.port, users.database, {users.premium, users.freemium}}, folder);
+  placement.let_visitors_in();
+  watch(options, plan, load, router, placement, signals, screen);
   router.stop();
   cluster.stop(options.afterwards == Afterwards::Keep ? SIGINT : SIGQUIT);
 }

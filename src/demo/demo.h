@@ -14,7 +14,8 @@ struct Options {
   Afterwards afterwards = Afterwards::Remove;
 };
 
-// Runs the whole demo: servers, router, load and live table on standard output, errors on standard error.
+// Runs the whole demo: servers, router, sample application on two compute hosts, placer, load, and a live
+// table on standard output, errors on standard error.
 // Everything it started is gone when it returns. The exit code: 0 after `length`, or when it was interrupted
 // while the table was on; 1 when it could not be started or something ended by itself; 128 + signal when it
 // was interrupted before.

@@ -65,4 +65,26 @@ std::vector<RoleChange> read_changes(std::string_view json, std::int64_t& after)
   return changes;
 }
 
+std::vector<ObservedRoute> read_routes(std::string_view json) {
+  std::vector<ObservedRoute> routes;
+  const Json page = Json::parse(json);
+  for (const Json& row : page.at("routes")) {
+    ObservedRoute route;
+    route.route = text_or_empty(row, "route");
+    if (route.route.empty()) continue;  // requests of no route
+    route.host = text_or_empty(row, "chosen");
+    route.policy = row.at("policy").get<std::string>();
+    if (const Json& calls = row.at("n_serial"); calls.is_number()) route.n_serial = calls.get<double>();
+    routes.push_back(std::move(route));
+  }
+  return routes;
+}
+
+std::size_t count_hosts_up(std::string_view json) {
+  const Json page = Json::parse(json);
+  const Json& hosts = page.at("hosts");
+  return static_cast<std::size_t>(
+      std::count_if(hosts.begin(), hosts.end(), [](const Json& host) { return host.at("up").get<bool>(); }));
+}
+
 }  // namespace sluice::demo

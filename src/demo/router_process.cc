@@ -41,8 +41,11 @@ std::string router_configuration(const RouterPlan& plan) {
       "health_check_timeout: 500ms\n"
       "health_check_rise: 1\n"
       "drain_timeout: 1s\n"
-      "policy: plb\n\n",
-      plan.port, plan.admin_port, plan.admin.name, plan.monitor.name);
+      "policy: plb\n"
+      "profile_path: {}\n"
+      "trace_idle_timeout: 500ms\n"
+      "trust_host_option_users: [{}]\n\n",
+      plan.port, plan.admin_port, plan.admin.name, plan.monitor.name, plan.profile_path, plan.app.name);
   text += fmt::format("primary: {{name: primary, host: 127.0.0.1, port: {}}}\nreplicas:\n",
                       plan.server_ports.at(0));
   for (std::size_t i = 1; i < plan.server_ports.size(); ++i)
@@ -54,10 +57,15 @@ std::string router_configuration(const RouterPlan& plan) {
       "rules:\n"
       "  - {{user: {1}, class: premium}}\n"
       "default_class: freemium\n\n"
+      "users:\n"
+      "  - {{name: {3}, pool_mode: transaction}}\n\n"
       "databases:\n"
       "  - {{name: {2}}}\n"
       "  - {{name: {2}_rw, target: primary, server_database: {2}}}\n",
-      kSaturation, plan.premium.name, plan.database);
+      kSaturation, plan.premium.name, plan.database, plan.app.name);
+  text += "\nhosts:\n";
+  for (const std::string& host : plan.hosts)
+    text += fmt::format("  - {{name: {}}}\n", host);
   return text;
 }
 

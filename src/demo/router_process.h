@@ -16,7 +16,9 @@ struct RouterPlan {
   std::uint16_t port = 0, admin_port = 0;   // for clients; of the HTTP admin
   std::vector<std::uint16_t> server_ports;  // the primary's, then the standbys'
   std::string database;
-  User premium, freemium, admin, monitor;
+  User premium, freemium, app, admin, monitor;
+  std::vector<std::string> hosts;  // compute hosts, known by what the sample application says
+  std::string profile_path;
 };
 
 // The configuration of the demo's router: pools Premium 2, Freemium 2, Mixed the rest. Pure.

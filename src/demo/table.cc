@@ -89,6 +89,32 @@ std::vector<Line> class_part(const TableState& state) {
   return lines;
 }
 
+std::string calls_text(const ObservedRoute& route) {
+  return route.n_serial ? fmt::format("{:.1f}", *route.n_serial) : "-";
+}
+
+std::vector<Line> route_part(const TableState& state) {
+  if (state.routes.empty()) return {};
+  std::vector<Line> lines{
+      {fmt::format("  {:<10}{:<10}{:>9}  {}", "page", "runs on", "N_serial", "placed by"), kBold}};
+  for (const ObservedRoute& route : state.routes)
+    lines.push_back(
+        {fmt::format("  {:<10}{:<10}{:>9}  {}", route.route, route.host.empty() ? "nowhere" : route.host,
+                     calls_text(route), route.policy),
+         {}});
+  lines.push_back({"", {}});
+  return lines;
+}
+
+// "/item on edge, /feed on core".
+std::string routes_text(const TableState& state) {
+  std::string text;
+  for (const ObservedRoute& route : state.routes)
+    text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", route.route,
+                        route.host.empty() ? "nowhere" : route.host);
+  return text;
+}
+
 }  // namespace
 
 std::string milliseconds_text(const std::optional<double>& seconds) {
@@ -113,6 +139,8 @@ std::vector<std::string> table_lines(const TableState& state, std::size_t column
     lines.insert(lines.end(), part.begin(), part.end());
     lines.push_back({"", {}});
   }
+  for (Line& line : route_part(state))
+    lines.push_back(std::move(line));
   if (lines.size() > rows) lines.resize(rows);
   const std::size_t shown = std::min(state.changes.size(), rows - lines.size());
   for (std::size_t i = state.changes.size() - shown; i < state.changes.size(); ++i)
@@ -132,6 +160,7 @@ std::string status_line(const TableState& state) {
                         milliseconds_text(row.response.p95_seconds));
   }
   line += fmt::format("  mixed: {}", pool_members(state, "mixed"));
+  if (!state.routes.empty()) line += fmt::format("; {}", routes_text(state));
   return line;
 }
 
@@ -147,6 +176,7 @@ std::vector<std::string> summary_lines(const TableState& state, int runs, int fa
     returns += row.returns;
   }
   lines.push_back(fmt::format("  borrowings: {}  returns: {}", borrowings, returns));
+  if (!state.routes.empty()) lines.push_back("  placement: " + routes_text(state));
   lines.push_back(fmt::format("  load: {} pgbench runs, {} failed", runs, failed_runs));
   return lines;
 }

@@ -23,6 +23,7 @@ struct TableState {
   std::vector<ClassState> classes;        // highest first
   std::vector<ObservedReplica> replicas;  // as the router lists them
   std::vector<RoleChange> changes;        // oldest first
+  std::vector<ObservedRoute> routes;      // as the placer lists them
 };
 
 enum class Colour { Off, On };

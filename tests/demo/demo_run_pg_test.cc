@@ -124,6 +124,14 @@ TEST_F(DemoRun, ShowsBorrowingsEndsWithASummaryAndLeavesNothing) {
   EXPECT_NE(output.find("premium borrows r"), std::string::npos) << output;
   EXPECT_NE(output.find("Summary after 20 s"), std::string::npos) << output;
   EXPECT_NE(output.find(" 0 failed"), std::string::npos) << output;
+  // The addresses to look at come before all else.
+  EXPECT_EQ(output.find("Dashboard: http://127.0.0.1:"), 0U) << output;
+  EXPECT_NE(output.find("Placer:    http://127.0.0.1:"), std::string::npos) << output;
+  EXPECT_NE(output.find("placement: /item on "), std::string::npos) << output;
+  const std::size_t visits = output.find("application: ");
+  ASSERT_NE(visits, std::string::npos) << output;
+  EXPECT_GT(std::atoi(output.c_str() + visits + 13), 20) << output;
+  EXPECT_NE(output.find(" visits, 0 failed"), std::string::npos) << output;
   const std::size_t at = output.find("borrowings: ");
   ASSERT_NE(at, std::string::npos) << output;
   EXPECT_GT(std::atoi(output.c_str() + at + 12), 0) << output;
@@ -156,7 +164,7 @@ TEST_F(DemoRun, IsKilledAndLeavesNothing) {
 
 TEST_F(DemoRun, EndsWhenNobodyReadsItsOutput) {
   start("| head -n 1");
-  ASSERT_TRUE(wait_for_output("primary")) << text_of(output_);
+  ASSERT_TRUE(wait_for_output("Dashboard")) << text_of(output_);
   wait_for_end();
   expect_nothing_left(seconds(60));
 }

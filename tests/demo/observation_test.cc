@@ -55,5 +55,27 @@ TEST(Observation, ReadsEachChangeOnce) {
   EXPECT_EQ(read_changes(kDecisions, after).size(), 2U);
 }
 
+constexpr std::string_view kOverview = R"({"routes": [
+  {"route": "/item", "method": null, "policy": "adaptive", "n_serial": 1.0, "chosen": "edge"},
+  {"route": "/feed", "method": null, "policy": "user_first", "n_serial": null, "chosen": null},
+  {"route": null, "method": null, "policy": "user_first", "n_serial": null, "chosen": "edge"}]})";
+
+TEST(Observation, ReadsWhereRoutesGo) {
+  const auto routes = read_routes(kOverview);
+  ASSERT_EQ(routes.size(), 2U);
+  EXPECT_EQ(routes[0].route, "/item");
+  EXPECT_EQ(routes[0].host, "edge");
+  EXPECT_EQ(routes[0].n_serial, 1.0);
+  EXPECT_EQ(routes[1].policy, "user_first");
+  EXPECT_EQ(routes[1].host, "");
+  EXPECT_EQ(routes[1].n_serial, std::nullopt);
+  EXPECT_THROW(read_routes("{}"), std::exception);
+}
+
+TEST(Observation, CountsHostsThatAreUp) {
+  EXPECT_EQ(count_hosts_up(R"({"hosts": [{"name": "a", "up": true}, {"name": "b", "up": false}]})"), 1U);
+  EXPECT_THROW(count_hosts_up(R"({"hosts": [{"name": "a"}]})"), std::exception);
+}
+
 }  // namespace
 }  // namespace sluice::demo

@@ -85,6 +85,17 @@ TEST(Table, SaysInOneLineWhatATableSays) {
   EXPECT_EQ(line.find('\n'), std::string::npos);
 }
 
+TEST(Table, SaysWhereThePlacerSendsPages) {
+  TableState placed = state();
+  placed.routes = {
+      {"/item", "edge", "adaptive", 1.0}, {"/feed", "core", "adaptive", 8.0}, {"/new", "", "user_first", {}}};
+  const auto lines = table_lines(placed, 120, 60, Colour::Off);
+  EXPECT_TRUE(has_line_with(lines, {"/feed", "core", "8.0", "adaptive"}));
+  EXPECT_TRUE(has_line_with(lines, {"/new", "nowhere", " - ", "user_first"}));
+  EXPECT_NE(status_line(placed).find("; /item on edge, /feed on core"), std::string::npos);
+  EXPECT_TRUE(has_line_with(summary_lines(placed, 1, 0), {"placement: /item on edge, /feed on core"}));
+}
+
 TEST(Table, WordsAReturnTheOtherWayRound) {
   EXPECT_EQ(change_line({1, "12:00:00", "premium", "r5", "premium", "mixed", false}),
             "12:00:00  premium returns r5 to mixed");

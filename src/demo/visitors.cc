@@ -1,0 +1,39 @@
+#include "demo/visitors.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <iostream>
+#include <string>
+
+#include "demo/http_get.h"
+#include "demo/signals.h"
+
+namespace sluice::demo {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::array kVisited = {"/item", "/item", "/feed"};  // one round of them
+constexpr auto kVisitInterval = 100ms;
+constexpr auto kVisitTimeout = 2s;
+
+}  // namespace
+
+int run_visitors(std::uint16_t placer_port) {
+  Signals signals;
+  int visits = 0, failed = 0;
+  for (Clock::time_point next = Clock::now(); signals.wait_until(next) != Signals::Wake::Stop;
+       next = std::max(next + kVisitInterval, Clock::now())) {
+    for (const char* path : kVisited) {
+      const auto answer = http_get(placer_port, path, kVisitTimeout);
+      ++visits;
+      if (answer && answer->status == 200) continue;
+      if (failed++ == 0) std::cerr << path << ": " << (answer ? answer->body : "no answer\n") << std::flush;
+    }
+  }
+  std::cout << visits << " visits, " << failed << " failed" << std::endl;
+  return 0;
+}
+
+}  // namespace sluice::demo
