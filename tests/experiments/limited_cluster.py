@@ -1,7 +1,9 @@
 """A primary with streaming standbys, each standby with a share of a processor of its own."""
 
+import os
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -9,7 +11,7 @@ sys.path[:0] = [str(REPOSITORY / "tests/integration"), str(Path(__file__).resolv
 
 from harness.postgres import Cluster  # noqa: E402
 from harness.tls import Authority  # noqa: E402
-from quotas import Quota, controller  # noqa: E402
+from quotas import Quota, check_quota, controller  # noqa: E402
 
 
 class LimitedCluster:
@@ -17,6 +19,7 @@ class LimitedCluster:
 
     def __init__(self, name, standbys, processors, weight=1):
         self.name, self.processors, self.weight = name, processors, weight
+        check_quota(processors)
         self.made_by = controller()  # before anything is started
         self.temporary = tempfile.TemporaryDirectory(prefix=f"sluice-{name}-")
         self.directory = Path(self.temporary.name)
@@ -34,24 +37,26 @@ class LimitedCluster:
     def standbys(self):
         return self.cluster.standbys
 
+    def group(self, part):
+        """The name of a control group: this process's own, so that what an earlier one left behind is in nobody's way."""
+        return f"sluice_{self.name}_{os.getpid()}_{part}"
+
     def limit(self):
         """Once the standbys have replayed what is to be there."""
         self.cluster.wait_for_replay(timeout=300)
         for server in self.standbys:
-            quota = Quota(f"sluice_{self.name}_{server.name}", self.processors, self.weight, self.made_by)
+            quota = self.stack.enter_context(Quota(self.group(server.name), self.processors, self.weight, self.made_by))
             self.quotas.append(quota)
             quota.add(server.tree())
 
     def __enter__(self):
-        try:
+        with ExitStack() as stack:
+            stack.callback(self.temporary.cleanup)
+            stack.callback(self.cluster.stop)
             self.cluster.start()
-        except BaseException:
-            self.__exit__()
-            raise
+            self.stack = stack.pop_all()
         return self
 
-    def __exit__(self, *_):
-        self.cluster.stop()
-        for quota in self.quotas:
-            quota.remove()
-        self.temporary.cleanup()
+    def __exit__(self, *what):
+        """Whatever of it fails, the rest is still done: the quotas go first, so that servers end at full speed."""
+        return self.stack.__exit__(*what)

@@ -1,15 +1,19 @@
 #!/usr/bin/python3
 """Control groups in a folder that only looks like the kernel's, and the order of the runs."""
 
+import json
 import sys
 import tempfile
+import threading
+import time
 import unittest
 from itertools import groupby
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1])]
-from quotas import NoQuotas, Quota, controller  # noqa: E402
+from quotas import NoQuotas, Quota, check_quota, controller  # noqa: E402
+from settings import Differs, keep_settings  # noqa: E402
 from strategies import PAPER, SESSION, SIX, TRANSACTION, cells  # noqa: E402
 
 
@@ -41,6 +45,48 @@ class Quotas(unittest.TestCase):
         self.assertEqual((self.mount / "cpuacct/some/cgroup.procs").read_text(), "4711")
         self.assertEqual(quota.accounting, self.mount / "cpuacct/some")
 
+    def test_version_1_with_one_mount_for_both(self):
+        both = self.mount / "cpu,cpuacct"
+        both.mkdir()
+        for file in ("cpu.cfs_period_us", "cpuacct.usage"):
+            (both / file).touch()
+        for link in ("cpu", "cpuacct"):
+            (self.mount / link).symlink_to("cpu,cpuacct")
+        made_by = controller(self.mount)
+        self.assertEqual(made_by.folders("some"), [both.resolve() / "some"])
+        self.assertEqual(Quota("some", 0.2, 1, made_by).accounting, both.resolve() / "some")
+
+    def test_what_the_kernel_would_refuse_is_refused_first(self):
+        with self.assertRaisesRegex(NoQuotas, "0.099 processors is below 0.1"):
+            check_quota(0.099)
+        check_quota(0.1)
+        check_quota(None)
+
+    def group(self):
+        """One without files, unlike the kernel's, so that it can be removed as those can."""
+        (self.mount / "cgroup.controllers").write_text("cpu\n")
+        quota = Quota("some", 0.5, made_by=controller(self.mount))
+        for file in (self.mount / "some").iterdir():
+            file.unlink()
+        return quota
+
+    def test_a_group_that_is_busy_is_tried_again(self):
+        quota = self.group()
+        held = self.mount / "some/cgroup.procs"
+        held.touch()
+        threading.Timer(0.3, held.unlink).start()
+        begin = time.monotonic()
+        quota.remove()
+        self.assertFalse((self.mount / "some").exists())
+        self.assertGreaterEqual(time.monotonic() - begin, 0.25)
+
+    def test_but_not_for_ever(self):
+        quota = self.group()
+        quota.REMOVE_SECONDS = 0.2
+        (self.mount / "some/cgroup.procs").touch()
+        with self.assertRaisesRegex(OSError, "stays busy"):
+            quota.remove()
+
     def test_version_2(self):
         (self.mount / "cgroup.controllers").write_text("cpu memory\n")
         Quota("some", 0.15, 10, controller(self.mount))
@@ -60,7 +106,7 @@ class Grid(unittest.TestCase):
 
     def test_has_every_configuration_in_every_repetition_once(self):
         self.assertEqual(len(set(self.cells)), len(self.cells))
-        each = len(SESSION) * 3 * 3 + len(PAPER) * 2 + len(SIX) * 3 + len(TRANSACTION) * 2 * 3
+        each = len(SESSION) * 3 * 3 + len(PAPER) * 2 + len(SIX) * 3 + len(TRANSACTION) * 3 * 3
         self.assertEqual(len(self.cells), 5 * each)
 
     def test_goes_repetition_by_repetition_and_grid_by_grid(self):
@@ -73,6 +119,39 @@ class Grid(unittest.TestCase):
         self.assertNotEqual(list(cells([60, 280, 420], [0.3, 0.5, 0.7], [0.1, 0.9], 5, 8)), self.cells)
         first = [c.strategy for c in self.cells[:11]]
         self.assertGreater(len(set(first)), 1)
+
+    def test_transaction_mode_has_all_loads(self):
+        self.assertEqual({c.terminals for c in self.cells if c.mode == "transaction"}, {60, 280, 420})
+
+    def test_any_number_of_loads(self):
+        self.assertEqual({c.terminals for c in cells([100], [0.5], [0.1], 1, 7)}, {100})
+        edges = {c.terminals for c in cells([1, 2, 3, 4], [0.5], [0.1], 1, 7) if c.share == 0.1}
+        self.assertEqual(edges, {3})
+
+
+class Settings(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def test_the_same_may_go_on(self):
+        for _ in range(2):
+            keep_settings(self.folder, {"quota": 0.1, "lifetime": [2, 6]})
+        self.assertEqual(json.loads((self.folder / "options.json").read_text()), {"quota": 0.1, "lifetime": [2, 6]})
+
+    def test_others_are_refused_and_named(self):
+        keep_settings(self.folder, {"quota": 0.1, "seed": 7})
+        with self.assertRaisesRegex(Differs, r"\(quota was 0.1 and is 0.2\)"):
+            keep_settings(self.folder, {"quota": 0.2, "seed": 7})
+        with self.assertRaisesRegex(Differs, "think was null and is 0.9"):
+            keep_settings(self.folder, {"quota": 0.1, "seed": 7, "think": 0.9})
+        self.assertEqual(json.loads((self.folder / "options.json").read_text()), {"quota": 0.1, "seed": 7})
+
+    def test_runs_of_unknown_settings_are_not_added_to(self):
+        (self.folder / "session/runs/plb-5-60-0.5-1").mkdir(parents=True)
+        with self.assertRaisesRegex(Differs, "no options.json"):
+            keep_settings(self.folder, {"quota": 0.1})
 
 
 if __name__ == "__main__":

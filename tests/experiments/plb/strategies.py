@@ -48,6 +48,10 @@ TRANSACTION = {
 }
 
 
+def configurations():
+    return {"session": SESSION, "six": SIX, "transaction": TRANSACTION}
+
+
 @dataclass(frozen=True)
 class Cell:
     """One run: which configuration, on how many replicas, under which load. `grid` is the part of the experiment."""
@@ -68,24 +72,23 @@ class Cell:
         return Path(self.mode, "runs", f"{self.strategy}-{self.budget}-{self.terminals}-{self.share:g}-{self.repetition}")
 
     def config(self):
-        return {"session": SESSION, "six": SIX, "transaction": TRANSACTION}[self.grid][self.strategy]
-
+        return configurations()[self.grid][self.strategy]
 
 
 def cells(loads, shares, edge_shares, repetitions, seed, grids=("session", "six", "transaction")):
     """All runs: repetition by repetition, so that whatever is done when it is stopped is a whole grid, and within one in random order,
-    the sessions' grid first. `loads` are three: without contention, with, and with much; what the paper says of shares at the edge it
-    says of the middle one."""
+    the sessions' grid first. `loads` ascend, as a rule three: without contention, with, and with much; what the paper says of shares at
+    the edge it says of the middle one."""
     rng = random.Random(seed)
     for repetition in range(1, repetitions + 1):
         for grid in grids:
             if grid == "session":
                 points = [(s, t, p) for s in SESSION for t in loads for p in shares]
-                points += [(s, loads[1], p) for s in PAPER for p in edge_shares]
+                points += [(s, loads[len(loads) // 2], p) for s in PAPER for p in edge_shares]
             elif grid == "six":
                 points = [(s, loads[-1], p) for s in SIX for p in shares]
             else:
-                points = [(s, t, p) for s in TRANSACTION for t in loads[1:] for p in shares]
+                points = [(s, t, p) for s in TRANSACTION for t in loads for p in shares]
             rng.shuffle(points)
             for strategy, terminals, share in points:
                 yield Cell(grid, strategy, 6 if grid == "six" else 5, terminals, share, repetition)
