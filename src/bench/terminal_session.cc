@@ -144,7 +144,9 @@ asio::awaitable<void> TerminalSession::converse(Client client) {
     if (!usable) break;
     const double pause = last_failed_ ? std::max(next.pause, kPauseAfterFailure) : next.pause;
     intended = last_end_ + pause;
-    if (pause > 0 && !over(intended)) co_await sleep_until(intended);
+    // Also a pause that outlasts the session is spent connected: sessions are what policies count.
+    const double until = std::min({intended, leaves_, options_.key.duration});
+    if (until > clock_.now()) co_await sleep_until(until);
   }
 }
 

@@ -30,10 +30,10 @@ struct Recorder {
 };
 
 // One terminal: a connection on which queries follow each other, with a pause between, until its lifetime is
-// over or the run's duration is. Nothing begins after either; what has begun is waited for. A query that
-// failed is followed by a pause of at least a tenth of a second. Each query is measured from the moment at
-// which it should have begun, which is the end of the one before and the pause, so that a late clock of ours
-// is no service of the server's.
+// over or the run's duration is. Nothing begins after either; what has begun is waited for, and a pause lasts
+// until then at most. A query that failed is followed by a pause of at least a tenth of a second. Each query
+// is measured from the moment at which it should have begun, which is the end of the one before and the
+// pause, so that a late clock of ours is no service of the server's.
 class TerminalSession {
  public:
   // All outlive it. One thread.

@@ -68,7 +68,7 @@ def test_a_run_writes_every_session_and_query(quiet_router, cluster, data, tmp_p
         for one in cluster.standbys
         for word in ("--replica", f"{one.name}={one.host}:{one.port},pid:{one.pid()}")
     ]
-    measure(quiet_router, tmp_path, flags=replicas)
+    measure(quiet_router, tmp_path, think="0.1", flags=replicas)
     folder = tmp_path / "runs" / "plb-5-30-0.4-1"
     run, queries, sessions = (
         json.loads((folder / "run.json").read_text()),
@@ -79,7 +79,10 @@ def test_a_run_writes_every_session_and_query(quiet_router, cluster, data, tmp_p
     assert len(sessions) == 30 and not any(s["error"] for s in sessions)
     assert sum(s["class"] == "premium" for s in sessions) == 12
     assert {s["replica"] for s in sessions} <= {one.name for one in cluster.standbys}
-    assert sum(int(s["queries"]) for s in sessions) == len(queries) > 100
+    assert sum(int(s["queries"]) for s in sessions) == len(queries) > 60
+    for s in sessions:
+        leaves = float(s["arrives"]) + float(s["waiting"]) + float(s["lifetime"])
+        assert float(s["ended"]) >= min(leaves, 3) - 0.01, "it stays for its lifetime, also when it only pauses"
     of_session = {s["session"]: s for s in sessions}
     for q in queries:
         assert q["class"] == of_session[q["session"]]["class"]
