@@ -3,13 +3,17 @@
 
 usage: tests/experiments/plb/tables.py DIR
 
-DIR has the folders session and transaction. Prints Markdown.
+DIR is what `run` wrote: options.json and the folders session and transaction. Only runs of those options count. Prints Markdown.
 """
 
 import csv
 import statistics
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from objectives import objectives, target  # noqa: E402
+from settings import read_settings  # noqa: E402
 
 # The paper's, at its T = 1000, which has the utilization of our middle load: (strategy, Premium's share): (u, CV).
 PAPER_USE = {
@@ -18,7 +22,7 @@ PAPER_USE = {
 }
 PAPER_USE_OF_PLB = "0.80-0.84, CV < 0.12"  # from shares of 0.2 to 0.8
 
-
+REFUSED = "53300"  # SQLSTATE of what the router refuses for want of room
 INTERVAL_MAX = 10  # a paired interval that ends above this says nothing: it is of two runs
 
 
@@ -33,11 +37,24 @@ def mean(values):
 
 
 class Runs:
-    """runs.csv: rows per run and class."""
+    """runs.csv: rows per run and class, of one kind of runs."""
 
-    def __init__(self, folder):
-        self.rows = read(folder / "runs.csv")
+    def __init__(self, folder, settings):
+        self.folder = folder
+        self.rows = [r for r in read(folder / "runs.csv")
+                     if (r["workload"], r["scale"], r["mode"]) == (settings["workload"], str(settings["scale"]), folder.name)]
+        if not self.rows:
+            raise SystemExit(f"tables: {folder} has no runs of {settings['workload']} at scale {settings['scale']}")
         self.loads = sorted({int(r["terminals"]) for r in self.rows})
+
+    @property
+    def middle(self):
+        return self.loads[len(self.loads) // 2]
+
+    @property
+    def contended(self):
+        """From the middle load on; the lightest is there to show what there is without contention."""
+        return [t for t in self.loads if t >= self.middle]
 
     def at(self, budget, strategy, terminals, share, name=None):
         return [
@@ -46,19 +63,39 @@ class Runs:
             and abs(float(r["premium_share"]) - share) < 1e-9 and (name is None or r["class"] == name)
         ]
 
+    def values(self, *where, name, key):
+        return [float(r[key]) for r in self.at(*where, name) if int(r["queries"]) > 0]
+
     def value(self, *where, name, key):
-        return mean(float(r[key]) for r in self.at(*where, name) if int(r["queries"]) > 0)
+        return mean(self.values(*where, name=name, key=key))
 
-    def overall(self, budget, strategy, terminals, share):
-        """Mean response time, each class weighing as much as it has sessions. The mean of all queries would favour who lets a class
-        wait: it then asks less, and counts less."""
+    def overall(self, budget, strategy, terminals, share, weight=None):
+        """Mean response time, each class weighing as much as it has sessions, or Premium as `weight` says. The mean of all queries would
+        favour who lets a class wait: it then asks less, and counts less."""
         where = (budget, strategy, terminals, share)
-        return share * self.value(*where, name="premium", key="mean") + (1 - share) * self.value(*where, name="freemium", key="mean")
+        premium = share if weight is None else weight
+        return premium * self.value(*where, name="premium", key="mean") + (1 - premium) * self.value(*where, name="freemium", key="mean")
 
-    def errors(self, *where, name):
-        rows = self.at(*where, name)
-        ended = sum(int(r["queries"]) + int(r["errors"]) for r in rows)
-        return sum(int(r["errors"]) for r in rows) / ended if ended else 0.0
+    def waiting(self, *where, name):
+        """Of a session until it is served: not in any response time."""
+        return mean(float(r["session_waiting_mean"]) for r in self.at(*where, name) if int(r["sessions"]) > 0)
+
+    def failed(self, *where):
+        """Queries and sessions that ended with an error, whichever."""
+        return sum(int(r["errors"]) + int(r["sessions_failed"]) for r in self.at(*where))
+
+    def refused(self, *where, name):
+        """(share of the queries that were refused, and that failed otherwise), by the codes in queries.csv."""
+        budget, strategy, terminals, share = where
+        asked = refused = failed = 0
+        for repetition in {r["repetition"] for r in self.at(*where, name)}:
+            path = self.folder / "runs" / f"{strategy}-{budget}-{terminals}-{share:g}-{repetition}" / "queries.csv"
+            for query in read(path):
+                if query["class"] == name and query["phase"] == "measured":
+                    asked += 1
+                    refused += query["error"] == REFUSED
+                    failed += query["error"] not in ("", REFUSED)
+        return (refused / asked, failed / asked) if asked else (0.0, 0.0)
 
     def count(self, *where):
         return len({r["repetition"] for r in self.at(*where)})
@@ -71,13 +108,19 @@ class Runs:
 class Comparisons:
     """comparisons.csv: a row per strategy, configuration, class and value, against round robin."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, settings):
         self.rows = read(folder / "comparisons.csv")
+        self.mode, self.settings = folder.name, settings
+
+    def group(self, budget):
+        s = self.settings
+        return (f"{s['workload']} at scale {s['scale']}, {budget} replicas, {self.mode} mode, {s['duration']:g} s, "
+                f"think time {s['think']} s")
 
     def at(self, budget, strategy, terminals, share, name, value):
         for r in self.rows:
             if (r["strategy"], int(float(r["terminals"])), r["class"], r["value"]) == (strategy, terminals, name, value) and (
-                f"{budget} replicas" in r["group"] and abs(float(r["premium_share"]) - share) < 1e-9
+                r["group"] == self.group(budget) and abs(float(r["premium_share"]) - share) < 1e-9
             ):
                 return r
         return None
@@ -89,7 +132,7 @@ def percent(value):
 
 def p_text(row):
     """Of Welch's test; none without two runs on either side."""
-    if not row["hedges_g"]:
+    if not row["hedges_g"] or not row["p_welch"]:
         return "-"
     p = float(row["p_welch"])
     return "< 0.0001" if p < 0.0001 else f"{p:.2g}"
@@ -129,7 +172,7 @@ def summary(comparisons, budget, strategy, configurations, name, value):
             continue
         change = float(r["change"])
         all_of.append(change)
-        if float(r["p_welch"]) < 0.05:
+        if r["p_welch"] and float(r["p_welch"]) < 0.05:
             (quicker if change < 0 else slower).append(change)
 
     def text(found):
@@ -147,10 +190,14 @@ def strategies(runs, budget, names, loads, shares):
                 if not runs.count(*where):
                     continue
                 times = [f"{1e3 * runs.value(*where, name=n, key=k):.0f}" for n in ("premium", "freemium") for k in ("median", "p95")]
-                rows.append([terminals, f"{share:g}", strategy, *times, f"{1e3 * runs.overall(*where):.0f}",
+                flag = " (errors)" if runs.failed(*where) else ""
+                waits = [f"{1e3 * runs.waiting(*where, name=n):.0f}" for n in ("premium", "freemium")]
+                rows.append([terminals, f"{share:g}", strategy + flag, *times, f"{1e3 * runs.overall(*where):.0f}",
+                             f"{1e3 * runs.overall(*where, weight=0.5):.0f}", " / ".join(waits),
                              f"{runs.value(*where, name='freemium', key='utilization'):.2f}",
                              f"{runs.value(*where, name='freemium', key='utilization_cv'):.2f}", runs.count(*where)])
-    return table(["T", "share", "strategy", "Premium median, ms", "p95", "Freemium median, ms", "p95", "all, mean", "u", "CV(u)", "runs"], rows)
+    return table(["T", "share", "strategy", "Premium median, ms", "p95", "Freemium median, ms", "p95", "all, mean", "mean, classes alike",
+                  "session waiting, Premium / Freemium", "u", "CV(u)", "runs"], rows)
 
 
 def use(runs, terminals):
@@ -179,7 +226,7 @@ def span(values):
 
 def claims(runs, comparisons, mixes):
     """The paper's figures, and ours."""
-    low, middle, _ = runs.loads
+    low, middle = runs.loads[0], runs.middle
 
     def change(name, key, strategy, other, share):
         """Of the strategy's value against another one's, at the middle load."""
@@ -197,11 +244,13 @@ def claims(runs, comparisons, mixes):
         return span(runs.overall(5, strategy, middle, share) / runs.overall(5, other, middle, share) - 1 for share in shares)
 
     def used(strategy, shares):
-        return ", ".join(f"{runs.value(5, strategy, middle, s, name='freemium', key='utilization'):.2f} / "
-                         f"{runs.value(5, strategy, middle, s, name='freemium', key='utilization_cv'):.2f}" for s in shares)
+        found = [f"{runs.value(5, strategy, middle, s, name='freemium', key='utilization'):.2f} / "
+                 f"{runs.value(5, strategy, middle, s, name='freemium', key='utilization_cv'):.2f}"
+                 for s in shares if runs.count(5, strategy, middle, s)]
+        return ", ".join(found) or "-"
 
     light = [runs.value(5, s, low, share, name=n, key="median") / runs.value(5, "round_robin", low, share, name=n, key="median") - 1
-             for s in ("plb", "dedicated_3_2") for share in (0.3, 0.5, 0.7) for n in ("premium", "freemium")]
+             for s in ("plb", "dedicated_3_2") for share in (0.3, 0.5, 0.7) for n in ("premium", "freemium")] if low < middle else []
     return table(["figure", "the paper", "here"], [
         ["Premium median against round robin, significant", "26 of 39 quicker, 8-18% (median 11.5%), at most 28.4%", significant("premium", "median")],
         ["Premium p95, significant", "14 of 39 quicker, about 10%, at most 14%; none slower", significant("premium", "p95")],
@@ -227,7 +276,7 @@ def claims(runs, comparisons, mixes):
 def transaction(runs, comparisons, names):
     rows = []
     for terminals, share in runs.configurations(5, "round_robin"):
-        base = runs.overall(5, "round_robin", terminals, share)
+        base = (5, "round_robin", terminals, share)
         for strategy in names:
             where = (5, strategy, terminals, share)
             if not runs.count(*where):
@@ -236,35 +285,62 @@ def transaction(runs, comparisons, names):
             for name, value in (("premium", "median"), ("premium", "p95"), ("freemium", "median"), ("freemium", "p95")):
                 r = comparisons.at(*where, name, value)
                 row.append("-" if r is None else percent(r["change"]))
-            row += [percent(runs.overall(*where) / base - 1), f"{100 * runs.errors(*where, name='freemium'):.1f}%", runs.count(*where)]
+            refused, failed = runs.refused(*where, name="freemium")
+            row += [percent(runs.overall(*where) / runs.overall(*base) - 1),
+                    percent(runs.overall(*where, weight=0.5) / runs.overall(*base, weight=0.5) - 1),
+                    f"{100 * refused:.1f}%", f"{100 * failed:.1f}%", runs.count(*where)]
             rows.append(row)
-    return table(["T", "share", "strategy", "Premium median", "p95", "Freemium median", "p95", "all, mean", "Freemium refused", "runs"], rows)
+    return table(["T", "share", "strategy", "Premium median", "p95", "Freemium median", "p95", "all, mean", "mean, classes alike",
+                  "Freemium refused", "failed otherwise", "runs"], rows)
+
+
+def targets(runs, names):
+    rows = []
+    for terminals, share in runs.configurations(5, "round_robin"):
+        for strategy in names:
+            found = target(runs, strategy, (terminals, share)) if terminals in runs.contended else None
+            if found:
+                changes, missed = found
+                verdict = "missed: " + ", ".join(missed) if missed else "met"
+                if runs.failed(5, strategy, terminals, share):
+                    verdict += "; but by those alone who were served"
+                rows.append([terminals, f"{share:g}", strategy, *map(percent, changes), verdict])
+    return table(["T", "share", "strategy", "Premium p95 (-30% or less)", "Freemium median (+15% at most)", "all, mean (not above)", "target"], rows)
+
+
+def session_tables(runs, comparisons):
+    of_plb = runs.configurations(5, "plb")
+    mixes = [c for c in of_plb if c[1] in (0.3, 0.5, 0.7)]
+    yield f"The paper's figures (its T = 1000; ours {runs.middle})", claims(runs, comparisons, mixes)
+    yield "The objectives, under contention (p below 0.05, uncorrected, as in the paper)", table(
+        ["objective", "configurations", "change", "as promised, significant", "the other way, significant", "verdict"],
+        objectives(runs, [c for c in of_plb if c[0] in runs.contended]))
+    yield "Premium under PLB against round robin", against(comparisons, 5, "plb", of_plb, "premium")
+    yield "Freemium under PLB against round robin", against(comparisons, 5, "plb", of_plb, "freemium")
+    yield "Summary over the mixes", table(
+        ["strategy", "class", "value", "configurations", "significantly quicker", "significantly slower", "median of all"],
+        [[s, n, v, *summary(comparisons, 5, s, mixes, n, v)] for s in ("plb", "dedicated_3_2", "dedicated_4_1", "least_loaded", "proportional")
+         for n in ("premium", "freemium") for v in ("median", "p95")])
+    yield f"u / CV(u) at the middle load (in brackets: the paper's; its PLB at shares of 0.2 to 0.8: {PAPER_USE_OF_PLB})", use(runs, runs.middle)
+    names = ["plb", "round_robin", "dedicated_3_2", "dedicated_4_1", "least_loaded", "proportional"]
+    yield "All strategies", strategies(runs, 5, names, runs.loads, [0.1, 0.3, 0.5, 0.7, 0.9])
+    yield "Six replicas", strategies(runs, 6, ["plb", "round_robin", "dedicated_4_2"], runs.loads, [0.3, 0.5, 0.7])
+
+
+def transaction_tables(runs, comparisons):
+    names = ["class_queue", "class_shortest", "budgets", "plb"]
+    yield "Transaction mode against round robin in transaction mode", transaction(runs, comparisons, names)
+    yield "The target in transaction mode, under contention", targets(runs, names)
 
 
 def main(folder):
-    runs, comparisons = Runs(folder / "session"), Comparisons(folder / "session")
-    of_plb = runs.configurations(5, "plb")
-    mixes = [c for c in of_plb if c[1] in (0.3, 0.5, 0.7)]
-    print(f"## The paper's figures (its T = 1000; ours {runs.loads[1]})\n")
-    print(claims(runs, comparisons, mixes))
-    print("## Premium under PLB against round robin\n")
-    print(against(comparisons, 5, "plb", of_plb, "premium"))
-    print("## Freemium under PLB against round robin\n")
-    print(against(comparisons, 5, "plb", of_plb, "freemium"))
-    print("## Summary over the mixes\n")
-    print(table(["strategy", "class", "value", "configurations", "significantly quicker", "significantly slower", "median of all"],
-                [[s, n, v, *summary(comparisons, 5, s, mixes, n, v)] for s in ("plb", "dedicated_3_2", "dedicated_4_1", "least_loaded", "proportional")
-                 for n in ("premium", "freemium") for v in ("median", "p95")]))
-    print(f"## u / CV(u) at the middle load (in brackets: the paper's; its PLB at shares of 0.2 to 0.8: {PAPER_USE_OF_PLB})\n")
-    print(use(runs, runs.loads[1]))
-    print("## All strategies\n")
-    names = ["plb", "round_robin", "dedicated_3_2", "dedicated_4_1", "least_loaded", "proportional"]
-    print(strategies(runs, 5, names, runs.loads, [0.1, 0.3, 0.5, 0.7, 0.9]))
-    print("## Six replicas\n")
-    print(strategies(runs, 6, ["plb", "round_robin", "dedicated_4_2"], runs.loads, [0.3, 0.5, 0.7]))
-    if (folder / "transaction/runs.csv").exists():
-        print("## Transaction mode against round robin in transaction mode\n")
-        print(transaction(Runs(folder / "transaction"), Comparisons(folder / "transaction"), ["class_queue", "class_shortest", "budgets", "plb"]))
+    settings = read_settings(folder)
+    if settings is None:
+        sys.exit(f"tables: {folder} has no options.json, which says what its runs were measured with")
+    for mode, tables in (("session", session_tables), ("transaction", transaction_tables)):
+        if (folder / mode / "runs.csv").exists():
+            for title, text in tables(Runs(folder / mode, settings), Comparisons(folder / mode, settings)):
+                print(f"## {title}\n\n{text}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,177 @@
+#!/usr/bin/python3
+"""The tables on made-up runs, and the statistics of the objectives on known numbers."""
+
+import contextlib
+import csv
+import io
+import json
+import math
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import tables  # noqa: E402
+from objectives import incomplete_beta, judged, objectives, target, welch  # noqa: E402
+
+SETTINGS = {"workload": "tpch", "scale": "0.005", "think": 0.9, "duration": 14}
+NOISE = (-0.01, 0.0, 0.01)  # of a value, by repetition
+
+
+def t_test(t, freedom):
+    return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
+
+
+class Statistics(unittest.TestCase):
+    def test_students_distribution(self):
+        self.assertAlmostEqual(t_test(1, 1), 0.5, 10)
+        self.assertAlmostEqual(t_test(2, 2), 1 - 2 / math.sqrt(6), 10)
+        self.assertAlmostEqual(t_test(2.228138852, 10), 0.05, 8)
+        self.assertAlmostEqual(t_test(0, 7), 1, 10)
+
+    def test_welch(self):
+        self.assertAlmostEqual(welch([0.0, 2.0], [4.0, 6.0]), 1 - math.sqrt(8 / 10), 10)  # t = -4 / sqrt 2, two degrees of freedom
+        self.assertIsNone(welch([1.0], [1.0, 2.0]))
+        self.assertEqual((welch([1.0, 1.0], [1.0, 1.0]), welch([1.0, 1.0], [2.0, 2.0])), (1.0, 0.0))
+
+    def test_one_that_goes_the_other_way_contradicts(self):
+        self.assertEqual(judged("x", [(-0.2, 0.01), (-0.1, 0.3)])[3:], [1, 0, "shown"])
+        self.assertEqual(judged("x", [(-0.2, 0.01), (0.1, 0.01)])[3:], [1, 1, "contradicted"])
+        self.assertEqual(judged("x", [(-0.2, None), (0.1, 0.2)])[2:], ["-20% to +10%", 0, 0, "not shown"])
+        self.assertEqual(judged("x", [(0.2, 0.01)], promised=False)[-1], "a price")
+        self.assertEqual(judged("x", [])[-1], "no runs")
+
+
+class Made(unittest.TestCase):
+    """A folder as `run` leaves it. `values` of a strategy: Premium's and Freemium's median (the p95 is thrice, the mean once as much), u."""
+
+    SESSION = {"plb": (0.8, 1.2, 0.8), "round_robin": (1.0, 1.0, 0.9), "dedicated_3_2": (0.7, 1.5, 0.7), "dedicated_4_1": (0.6, 1.4, 0.6)}
+    TRANSACTION = {"round_robin": (1.0, 1.0, 0.9), "class_queue": (0.5, 1.1, 0.9), "plb": (0.8, 1.3, 0.9), "budgets": (0.5, 0.9, 0.9)}
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.loads = [60, 240, 380]
+        self.make("session", self.SESSION)
+        self.make("transaction", self.TRANSACTION)
+        (self.folder / "options.json").write_text(json.dumps(SETTINGS))
+
+    def row(self, mode, strategy, terminals, repetition, name, scale="0.005", errors=0):
+        premium, freemium, u = {"session": self.SESSION, "transaction": self.TRANSACTION}[mode][strategy]
+        median = (premium if name == "premium" else freemium) * (1 + NOISE[repetition - 1])
+        return {
+            "workload": "tpch", "scale": scale, "budget": 5, "mode": mode, "strategy": strategy, "terminals": terminals, "premium_share": 0.3,
+            "repetition": repetition, "class": name, "sessions": 10, "sessions_failed": 0, "queries": 100, "errors": errors, "mean": median,
+            "median": median, "p95": 3 * median, "session_waiting_mean": 0.02 if name == "premium" else 0.05,
+            "utilization": u * (1 + NOISE[repetition - 1]), "utilization_cv": 0.1,
+        }
+
+    def make(self, mode, strategies):
+        (self.folder / mode).mkdir()
+        rows = [self.row(mode, s, t, n, name, errors=3 if (s, name) == ("budgets", "freemium") else 0)
+                for s in strategies for t in self.loads for n in (1, 2, 3) for name in ("premium", "freemium")]
+        self.write(mode, rows)
+        heads = ["group", "strategy", "terminals", "premium_share", "class", "value", "change", "paired_low", "paired_high", "p_welch", "hedges_g"]
+        with open(self.folder / mode / "comparisons.csv", "w", newline="") as file:
+            csv.writer(file).writerows([heads, [f"tpch at scale 0.005, 5 replicas, {mode} mode, 14 s, think time 0.9 s", "plb", 240, 0.3, "premium",
+                                                "median", -0.2, "", "", 0.01, -2.0],
+                                        [f"tpch at scale 1, 5 replicas, {mode} mode, 14 s, think time 0.9 s", "plb", 380, 0.3, "premium", "median",
+                                         -0.9, "", "", 0.01, -2.0]])
+        for s in strategies:
+            for t in self.loads:
+                for n in (1, 2, 3):
+                    run = self.folder / mode / "runs" / f"{s}-5-{t}-0.3-{n}"
+                    run.mkdir(parents=True)
+                    queries = [("freemium", "", "measured")] * 6 + [("freemium", "57014", "measured"), ("freemium", "53300", "warm-up")]
+                    queries += [("freemium", "53300", "measured")] * 3 + [("premium", "53300", "measured")]
+                    with open(run / "queries.csv", "w", newline="") as file:
+                        csv.writer(file).writerows([("class", "error", "phase"), *queries])
+
+    def write(self, mode, rows):
+        with open(self.folder / mode / "runs.csv", "w", newline="") as file:
+            out = csv.DictWriter(file, list(rows[0]))
+            out.writeheader()
+            out.writerows(rows)
+
+    def runs(self, mode):
+        return tables.Runs(self.folder / mode, SETTINGS)
+
+    def printed(self):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            tables.main(self.folder)
+        return out.getvalue()
+
+    def test_objectives(self):
+        found = {row[0]: row for row in objectives(self.runs("session"), [(240, 0.3), (380, 0.3)])}
+        rows = list(found.values())
+        self.assertEqual([row[1] for row in rows], [2] * 5)
+        self.assertEqual([row[-1] for row in rows], ["shown", "shown", "shown", "shown", "a price"])
+        self.assertEqual(rows[2][2], "-33% to -33%")  # 0.8 against 0.6: 4+1 uses less
+        self.assertEqual(rows[3][2], "-20% to -20%")  # 1.2 against 1.5: with 3+2 Freemium waits longer
+        self.assertEqual(rows[4][2:5], ["+20% to +20%", 0, 2])
+
+    def test_an_objective_needs_both_partitions(self):
+        runs = self.runs("session")
+        runs.rows = [r for r in runs.rows if r["strategy"] != "dedicated_4_1"]
+        self.assertEqual([row[1] for row in objectives(runs, [(240, 0.3)])], [1, 1, 0, 0, 1])
+
+    def test_target(self):
+        runs = self.runs("transaction")
+        changes, missed = target(runs, "class_queue", (240, 0.3))
+        self.assertEqual([round(c, 6) for c in changes], [-0.5, 0.1, -0.08])  # 0.3 * 0.5 + 0.7 * 1.1
+        self.assertEqual(missed, [])
+        self.assertEqual(target(runs, "plb", (240, 0.3))[1], ["Premium p95 by 10 points", "Freemium median by 15 points", "mean by 15 points"])
+        self.assertIsNone(target(runs, "class_shortest", (240, 0.3)))
+
+    def test_means_by_class(self):
+        runs = self.runs("transaction")
+        self.assertAlmostEqual(runs.overall(5, "class_queue", 240, 0.3), 0.92)
+        self.assertAlmostEqual(runs.overall(5, "class_queue", 240, 0.3, weight=0.5), 0.8)
+
+    def test_only_refusals_are_refusals(self):
+        refused, failed = self.runs("transaction").refused(5, "budgets", 240, 0.3, name="freemium")
+        self.assertAlmostEqual(refused, 0.3)
+        self.assertAlmostEqual(failed, 0.1)
+
+    def test_runs_of_other_options_do_not_count(self):
+        other = [self.row("session", "plb", 240, 1, name, scale="1") for name in ("premium", "freemium")]
+        mine = [self.row("session", "plb", 240, 1, name) for name in ("premium", "freemium")]
+        self.write("session", mine + other)
+        self.assertEqual([r["scale"] for r in self.runs("session").rows], ["0.005", "0.005"])
+        self.write("session", other)
+        with self.assertRaisesRegex(SystemExit, "no runs of tpch at scale 0.005"):
+            self.runs("session")
+        comparisons = tables.Comparisons(self.folder / "session", SETTINGS)
+        self.assertEqual(comparisons.at(5, "plb", 240, 0.3, "premium", "median")["change"], "-0.2")
+        self.assertIsNone(comparisons.at(5, "plb", 380, 0.3, "premium", "median"))
+
+    def test_everything_is_printed(self):
+        text = self.printed()
+        self.assertIn("| O3: Freemium median against the worse of 3+2 and 4+1 | 2 | -20% to -20% | 2 | 0 | shown |", text)
+        self.assertIn("| 240 | 0.3 | class_queue | -50% | +10% | -8% | met |", text)
+        self.assertIn("| 240 | 0.3 | budgets | -50% | -10% | -22% | met; but by those alone who were served |", text)
+        self.assertIn("| 60 | 0.3 | plb | 800 | 2400 | 1200 | 3600 | 1080 | 1000 | 20 / 50 | 0.80 | 0.10 | 3 |", text)
+        self.assertIn("| 240 | 0.3 | budgets | - | - | - | - | -22% | -30% | 30.0% | 10.0% | 3 |", text)
+        self.assertNotIn("| 60 | 0.3 | class_queue | -50% | +10% | -8% | met |", text)  # there is no contention
+        self.assertNotIn("nan", text)
+
+    def test_one_load_is_enough(self):
+        for mode in ("session", "transaction"):
+            runs = self.runs(mode)
+            self.write(mode, [r for r in runs.rows if r["terminals"] == "240"])
+        text = self.printed()
+        self.assertIn("| O1: Premium median against round robin | 1 |", text)
+        self.assertIn("| light load: medians of PLB and 3+2 against round robin | nearly equal | - |", text)
+
+    def test_without_options_nothing_is_said(self):
+        (self.folder / "options.json").unlink()
+        with self.assertRaisesRegex(SystemExit, "no options.json"):
+            tables.main(self.folder)
+
+
+if __name__ == "__main__":
+    unittest.main()
