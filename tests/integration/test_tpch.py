@@ -1,5 +1,7 @@
 """The workload tpch: what its scripts make, that the check notices what is wrong with it, and every query."""
 
+import csv
+import json
 import random
 import re
 import subprocess
@@ -28,7 +30,7 @@ FINGERPRINTS = {
     "supplier": "05475aa9f3594171b766389208828985",
     "customer": "b5e034e978d79815bcc80ccde25c8cae",
     "part": "9f29e5a256c5b8f5f82805f2d5680d76",
-    "partsupp": "ed87bb48d364a82fd4d08ad7aa9df094",
+    "partsupp": "c86c9d7f8c1389a74fbfbcb7dcf50730",
     "orders": "618f955a3fb5b3284f62f9ee712cffef",
     "lineitem": "83c22817af06de70cd259e37aa1414ba",
 }
@@ -45,7 +47,7 @@ ANOTHER_WAY = {
         ) as x where cost = least order by balance desc, nation, name, id limit 100""",
     4: """
         select priority, count(distinct id) from sluice_tpch.orders join sluice_tpch.lineitem on order_id = id
-        where extract(year from ordered) * 12 + extract(month from ordered) - 1 - 2018 * 12 between %(month)s::int and %(month)s::int + 2
+        where extract(year from ordered) * 12 + extract(month from ordered) - 1 - 2019 * 12 between %(month)s::int and %(month)s::int + 2
             and received > committed
         group by priority order by priority""",
     13: """
@@ -145,15 +147,19 @@ class Query:
         return cursor.fetchall()
 
 
+def scaled(script, scale):
+    return re.sub(r"(?<!:):scale\b", scale, script.read_text())
+
+
 def make(connection, scale):
     with connection.cursor() as cursor:
         for script in sorted(FOLDER.glob("init_*.sql")):
-            cursor.execute(re.sub(r"(?<!:):scale\b", scale, script.read_text()))
+            cursor.execute(scaled(script, scale))
 
 
-def checked(connection):
+def checked(connection, scale):
     with connection.cursor() as cursor:
-        cursor.execute((FOLDER / "check.sql").read_text())
+        cursor.execute(scaled(FOLDER / "check.sql", scale))
         return cursor.fetchall()
 
 
@@ -176,7 +182,7 @@ def filled(database):
 @pytest.mark.parametrize("scale", ["0.001", "0.0037", SCALE])
 def test_data_are_as_they_should_be(database, scale):
     make(database, scale)
-    rows = checked(database)
+    rows = checked(database, scale)
     assert len(rows) > 100
     assert [row for row in rows if not row[3]] == []
 
@@ -204,6 +210,13 @@ def test_data_are_the_same_everywhere(database):
         ("update sluice_tpch.orders set comment = replace(comment, 'requests', '')", "orders with special requests"),
         ("update sluice_tpch.lineitem set quantity = quantity / 2, price = price / 2", "mean quantity"),
         ("update sluice_tpch.supplier set comment = ''", "suppliers with complaints"),
+        ("update sluice_tpch.partsupp set comment = 'short' where part_id = 1", "comments on stocks that are too short or too long"),
+        ("update sluice_tpch.generated set scale = 0.010001", "scale"),
+        ("delete from sluice_tpch.generated", "rows of generated"),
+        ("update sluice_tpch.lineitem set mode = 'CAMEL' where mode = 'CANAL'", "lines by CANAL"),
+        ("update sluice_tpch.customer set segment = 'FISHING' where segment = 'FARMING'", "customers in FARMING"),
+        ("update sluice_tpch.part set brand = 'Brand#56' where brand = 'Brand#55'", "parts of Brand#55"),
+        ("delete from sluice_tpch.lineitem where line = 7", "orders of 7 lines"),
     ],
 )
 def test_the_check_notices(filled, harm, noticed):
@@ -211,7 +224,7 @@ def test_the_check_notices(filled, harm, noticed):
     try:
         with filled.cursor() as cursor:
             cursor.execute(harm)
-        assert noticed in [row[0] for row in checked(filled) if not row[3]]
+        assert noticed in [row[0] for row in checked(filled, SCALE) if not row[3]]
     finally:
         filled.rollback()
         filled.autocommit = True
@@ -222,7 +235,27 @@ def test_the_program_has_it(cluster, database):
     for words in (["init", "--scale", "0.001"], ["check", "--scale", "0.001"]):
         done = subprocess.run([BINARY, "bench", *words, "--workload", "tpch", dsn], capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
+    done = subprocess.run([BINARY, "bench", "check", "--scale", "0.002", "--workload", "tpch", dsn], capture_output=True, text=True)
+    assert done.returncode != 0, "data of another scale"
     make(database, SCALE)
+
+
+def test_the_program_runs_every_query(cluster, filled, tmp_path):
+    """On the server itself: some hundreds of queries, each of the 22 among them, and none fails."""
+    dsn = f"host={cluster.primary.socket_dir} port={cluster.primary.port} dbname=tpch user=postgres"
+    options = {
+        "--dsn": dsn, "--workload": "tpch", "--scale": SCALE, "--terminals": "12", "--duration": "6", "--warm-up": "0",
+        "--lifetime": "3,4", "--think": "0.02", "--premium-share": "0.5", "--seed": "7", "--output": tmp_path,
+    }
+    words = [str(word) for pair in options.items() for word in pair]
+    done = subprocess.run([BINARY, "bench", "run", *words], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (folder,) = (tmp_path / "runs").iterdir()
+    with (folder / "queries.csv").open(newline="") as file:
+        queries = list(csv.DictReader(file))
+    assert {q["query"] for q in queries} == {path.stem for path in QUERIES}
+    assert {q["error"] for q in queries} == {""}
+    assert sum(one["errors"] + one["sessions_failed"] for one in json.loads((folder / "run.json").read_text())["classes"]) == 0
 
 
 def test_there_are_all_twenty_two():

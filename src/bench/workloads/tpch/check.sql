@@ -30,6 +30,8 @@ per_order as materialized (
 ),
 exact (name, expected, found) as (
     select 'rows of region', 5::bigint, (select count(*) from sluice_tpch.region)
+    union all select 'rows of generated', 1, (select count(*) from sluice_tpch.generated)
+    union all select 'scale', :scale::numeric, (select max(scale) from sluice_tpch.generated)
     union all select 'rows of nation', 25, (select count(*) from sluice_tpch.nation)
     union all select 'rows of supplier', g.suppliers, (select count(*) from sluice_tpch.supplier) from g
     union all select 'rows of customer', g.customers, (select count(*) from sluice_tpch.customer) from g
@@ -89,6 +91,8 @@ exact (name, expected, found) as (
          where balance not between -999.99 and 9999.99)
     union all select 'stocks out of range', 0,
         (select count(*) from sluice_tpch.partsupp where available not between 1 and 9999 or cost not between 1 and 1000)
+    union all select 'comments on stocks that are too short or too long', 0,
+        (select count(*) from sluice_tpch.partsupp where length(comment) not between 49 and 198)
     union all select 'phones of another country', 0,
         (select count(*) from (select phone, nation_id from sluice_tpch.customer union all select phone, nation_id from sluice_tpch.supplier) as p
          where left(phone, 2)::int <> nation_id + 10)
@@ -100,13 +104,20 @@ exact (name, expected, found) as (
     union all select 'instructions', 4, (select count(distinct instruction) from sluice_tpch.lineitem)
     union all select 'brands', 25, (select count(distinct brand) from sluice_tpch.part)
 ),
--- Of `cases`, each hit with probability `share`.
+-- Of `cases`, each hit with probability `share`. Groups are named here, not found, so that one that is absent has a row.
 shares (name, share, cases, hits) as (
-    select 'customers in ' || segment, 0.2, (select customers from g), count(*) from sluice_tpch.customer group by segment
-    union all select 'orders of priority ' || priority, 0.2, (select orders from g), count(*) from sluice_tpch.orders group by priority
-    union all select 'lines by ' || mode, 1.0 / 7, (select lines from line), count(*) from sluice_tpch.lineitem group by mode
-    union all select 'orders of ' || lines || ' lines', 1.0 / 7, (select orders from g), count(*) from per_order group by lines
-    union all select 'parts of ' || brand, 0.04, (select parts from g), count(*) from sluice_tpch.part group by brand
+    select 'customers in ' || s, 0.2, (select customers from g), count(c.id)
+    from unnest('{FARMING,HOUSEHOLD,INDUSTRY,TRANSPORT,BUILDING}'::text[]) as s left join sluice_tpch.customer c on c.segment = s group by s
+    union all select 'orders of priority ' || p, 0.2, (select orders from g), count(o.id)
+    from unnest('{1-URGENT,2-HIGH,3-MEDIUM,4-UNSTATED,5-LOW}'::text[]) as p left join sluice_tpch.orders o on o.priority = p group by p
+    union all select 'lines by ' || m, 1.0 / 7, (select lines from line), count(l.order_id)
+    from unnest('{AIR,RAIL,ROAD,SEA,POST,COURIER,CANAL}'::text[]) as m left join sluice_tpch.lineitem l on l.mode = m group by m
+    union all select 'orders of ' || n || ' lines', 1.0 / 7, (select orders from g), count(o.id)
+    from generate_series(1, 7) as n left join per_order o on o.lines = n group by n
+    union all select 'parts of ' || b, 0.04, (select parts from g), count(p.id)
+    from (select 'Brand#' || maker || nth as b from generate_series(1, 5) as maker, generate_series(1, 5) as nth) as brands
+        left join sluice_tpch.part p on p.brand = b
+    group by b
     union all select 'parts of steel', 0.2, (select parts from g), (select count(*) from sluice_tpch.part where type like '%STEEL')
     union all select 'promoted parts', 1.0 / 6, (select parts from g), (select count(*) from sluice_tpch.part where type like 'PROMO%')
     union all select 'raw parts of medium size', 1.0 / 30, (select parts from g), (select count(*) from sluice_tpch.part where type like 'MEDIUM RAW%')
@@ -131,12 +142,13 @@ means (name, mean, deviation, cases, found) as (
     union all select 'mean days on the way', 15.5, 8.66, lines, on_the_way from line
     union all select 'mean balance of customers', 4500, 3175, (select customers from g), (select avg(balance) from sluice_tpch.customer)
     union all select 'mean cost of parts', 500.5, 288.4, 4 * (select parts from g), (select avg(cost) from sluice_tpch.partsupp)
+    union all select 'mean length of comments on stocks', 123.5, 43.3, 4 * (select parts from g), (select avg(length(comment)) from sluice_tpch.partsupp)
     union all select 'mean stock', 5000, 2886, 4 * (select parts from g), (select avg(available) from sluice_tpch.partsupp)
     union all select 'orders per customer who orders', 15, 3.873, customers - customers / 3,
         orders::numeric / (select count(distinct customer_id) from sluice_tpch.orders) from g
     union all select 'mean day of orders', 1202.5, 694.5, orders, (select avg(ordered - date '2018-01-01') from sluice_tpch.orders) from g
 )
-select name, expected::text as expected, found::text as found, expected = found as ok
+select name, expected::text as expected, found::text as found, expected is not distinct from found as ok
 from exact
 union all
 select name, round(share * cases) || ' +- ' || ceil(5 * sqrt(cases * share * (1 - share))), hits::text,

@@ -21,6 +21,13 @@ language sql immutable parallel safe as $$
         || ' ' || sluice_tpch.pick(key, stream + 3, '{wait,move,sleep,travel,gather,vanish,return,grow,shrink,settle,wander}')
 $$;
 
+-- So many characters of such sentences. None is shorter than 22, so that with the space behind it each gives 23 at least.
+create function sluice_tpch.sentences(key bigint, stream bigint, length int) returns text
+language sql immutable parallel safe as $$
+    select left(string_agg(sluice_tpch.sentence(key, stream + 4 * nth), ' ' order by nth), length)
+    from generate_series(0, length / 23) as nth
+$$;
+
 -- The four suppliers of a part, nth from 0 to 3: each from a quarter of its own of all suppliers, counted from a place that the part chooses.
 create function sluice_tpch.supplier_of(part bigint, nth int, suppliers int) returns int
 language sql immutable parallel safe as $$

@@ -22,5 +22,6 @@ from sluice_tpch.generated, generate_series(1, parts) as n,
 
 insert into sluice_tpch.partsupp
 select n, sluice_tpch.supplier_of(n, nth, suppliers), sluice_tpch.draw(4 * n + nth, 400, 1, 9999),
-    sluice_tpch.draw(4 * n + nth, 401, 100, 100000) / 100.0, sluice_tpch.sentence(4 * n + nth, 410)
+    sluice_tpch.draw(4 * n + nth, 401, 100, 100000) / 100.0,
+    sluice_tpch.sentences(4 * n + nth, 410, sluice_tpch.draw(4 * n + nth, 402, 49, 198)::int)
 from sluice_tpch.generated, generate_series(1, parts) as n, generate_series(0, 3) as nth;

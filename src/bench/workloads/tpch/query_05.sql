@@ -1,6 +1,6 @@
 -- What suppliers of a region sold within their own nations in a year.
 \set region choice('AFRICA', 'AMERICA', 'ASIA', 'EUROPE', 'OCEANIA')
-\set year random(2018, 2022)
+\set year random(2019, 2023)
 select n.name, sum(l.price * (1 - l.discount)) as revenue
 from sluice_tpch.region r
     join sluice_tpch.nation n on n.region_id = r.id
