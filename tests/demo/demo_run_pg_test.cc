@@ -123,7 +123,7 @@ TEST_F(DemoRun, ShowsBorrowingsEndsWithASummaryAndLeavesNothing) {
   EXPECT_NE(output.find("DATABASE_URL=postgresql://premium:"), std::string::npos) << output;
   EXPECT_NE(output.find("premium borrows r"), std::string::npos) << output;
   EXPECT_NE(output.find("Summary after 20 s"), std::string::npos) << output;
-  EXPECT_NE(output.find(" 0 failed"), std::string::npos) << output;
+  EXPECT_NE(output.find(" pgbench runs, 0 failed"), std::string::npos) << output;
   // The addresses to look at come before all else.
   EXPECT_EQ(output.find("Dashboard: http://127.0.0.1:"), 0U) << output;
   EXPECT_NE(output.find("Placer:    http://127.0.0.1:"), std::string::npos) << output;
