@@ -1,6 +1,7 @@
 """A primary with streaming standbys, each standby with a share of a processor of its own."""
 
 import os
+import signal
 import sys
 import tempfile
 from contextlib import ExitStack
@@ -12,6 +13,21 @@ sys.path[:0] = [str(REPOSITORY / "tests/integration"), str(Path(__file__).resolv
 from harness.postgres import Cluster  # noqa: E402
 from harness.tls import Authority  # noqa: E402
 from quotas import Quota, check_quota, controller  # noqa: E402
+
+
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def stop_by_signals():
+    """Whichever comes first is a KeyboardInterrupt; what is cleaned up behind it is not interrupted by another."""
+    for each in STOPPING:
+        signal.signal(each, interrupt)
+
+
+def interrupt(*_):
+    for each in STOPPING:
+        signal.signal(each, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 class LimitedCluster:

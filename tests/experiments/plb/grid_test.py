@@ -1,12 +1,16 @@
 #!/usr/bin/python3
 """Control groups in a folder that only looks like the kernel's, and the order of the runs."""
 
+import contextlib
+import importlib.util
+import io
 import json
 import sys
 import tempfile
 import threading
 import time
 import unittest
+from importlib.machinery import SourceFileLoader
 from itertools import groupby
 from pathlib import Path
 
@@ -14,7 +18,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1])]
 from quotas import NoQuotas, Quota, check_quota, controller  # noqa: E402
 from settings import Differs, keep_settings  # noqa: E402
-from strategies import PAPER, SESSION, SIX, TRANSACTION, cells  # noqa: E402
+from strategies import PAPER, SESSION, SIX, TRANSACTION, Cell, cells  # noqa: E402
 
 
 class Quotas(unittest.TestCase):
@@ -152,6 +156,69 @@ class Settings(unittest.TestCase):
         (self.folder / "session/runs/plb-5-60-0.5-1").mkdir(parents=True)
         with self.assertRaisesRegex(Differs, "no options.json"):
             keep_settings(self.folder, {"quota": 0.1})
+
+
+class Bed:
+    """Plays nothing; what happens to each cell is said by its number of sessions."""
+
+    def __init__(self, output):
+        self.output, self.played = output, []
+
+    def play(self, cell):
+        self.played.append(cell)
+        folder = self.output / cell.folder()
+        folder.mkdir(parents=True)
+        if cell.terminals == 1:
+            raise ValueError("no luck\nand this is why")
+        late = 1.0 if cell.terminals == 2 and self.played.count(cell) == 1 else 0.0
+        (folder / "run.json").write_text(json.dumps({"late": {"worst": late}}))
+
+
+@unittest.skipUnless(importlib.util.find_spec("psycopg2"), "the experiment itself needs psycopg2")
+class Working(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.output = Path(folder.name)
+        loader = SourceFileLoader("plb_run", str(Path(__file__).resolve().parent / "run"))
+        self.run_script = importlib.util.module_from_spec(importlib.util.spec_from_loader("plb_run", loader))
+        loader.exec_module(self.run_script)
+        self.bed = Bed(self.output)
+
+    def work_off(self, *terminals):
+        todo = [Cell("session", "plb", 5, t, 0.5, n) for n, t in enumerate(terminals, 1)]
+        work = self.run_script.Work(todo, self.output)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            work.off(self.bed)
+        return work, said.getvalue()
+
+    def test_a_failure_keeps_its_reason_and_leaves_no_run(self):
+        work, said = self.work_off(1, 3)
+        self.assertEqual((work.failures, len(work.todo)), (1, 0))
+        self.assertIn("no luck; more in failures.log", said)
+        self.assertRegex((self.output / "failures.log").read_text(), "session/runs/plb-5-1-0.5-1\nno luck\nand this is why\n")
+        self.assertEqual([f.name for f in (self.output / "session/runs").iterdir()], ["plb-5-3-0.5-2"])
+
+    def test_gives_up_after_many(self):
+        work, _ = self.work_off(*[1] * 9)
+        self.assertEqual((work.failures, len(work.todo)), (5, 4))
+
+    def test_what_was_disturbed_is_run_again(self):
+        work, _ = self.work_off(2, 3)
+        self.assertEqual([c.terminals for c in self.bed.played], [2, 3, 2])
+        self.assertEqual(work.failures, 0)
+        lines = (self.output / "session/load.csv").read_text().splitlines()
+        self.assertEqual([line.split(",")[0] for line in lines], ["run", "plb-5-3-0.5-2", "plb-5-2-0.5-1"])
+
+    def test_loads_ascend(self):
+        self.assertEqual(self.run_script.parse(["--loads", "380,60,240,60"]).loads, [60, 240, 380])
+
+    def test_settings_have_all_that_a_name_does_not_say(self):
+        options = self.run_script.parse([])
+        found = self.run_script.settings(options)
+        self.assertEqual({k: found[k] for k in ("quota", "scale", "think", "seed", "lifetime", "beds")},
+                         {"quota": 0.1, "scale": "0.005", "think": 0.9, "seed": 7, "lifetime": [2, 6], "beds": options.beds})
+        self.assertEqual(json.loads(json.dumps(found))["configurations"]["transaction"]["plb"]["max_active"], 2)
 
 
 if __name__ == "__main__":
