@@ -111,7 +111,7 @@ def test_the_admin_port_changes_hands_and_old_consoles_end(generations):
     first = generations()
     with first.session("alice", "app") as kept, first.session("admin", "sluice") as console:
         scraper = socket.create_connection(("127.0.0.1", first.config["admin_port"]))
-        scraper.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        scraper.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert scraper.recv(4096).startswith(b"HTTP/1.1 200")
         second = generations()
         scraper.settimeout(10)
