@@ -1,12 +1,12 @@
 #include "admin/statement.h"
 
-#include <charconv>
 #include <span>
 
 #include "admin/select.h"
 #include "admin/session_settings.h"
 #include "admin/text.h"
 #include "base/nearest.h"
+#include "base/text.h"
 
 namespace sluice::admin {
 namespace {
@@ -114,10 +114,10 @@ Parsed parse_kill_client(Words words) {
   RouterCommand command;
   command.kind = CommandKind::KillClient;
   command.tag = "KILL_CLIENT";
-  const std::string text = words.only_name().value_or("");
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), command.id);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size())
+  const auto id = to_number<decltype(command.id)>(words.only_name().value_or(""));
+  if (!id)
     return syntax_error("KILL_CLIENT needs the id of a client", "KILL_CLIENT 7, with an id of SHOW CLIENTS");
+  command.id = *id;
   return Statement(std::move(command));
 }
 

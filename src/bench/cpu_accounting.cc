@@ -1,7 +1,8 @@
 #include "bench/cpu_accounting.h"
 
 #include <array>
-#include <charconv>
+
+#include "base/text.h"
 
 namespace sluice::bench {
 namespace {
@@ -16,16 +17,9 @@ std::string_view next_word(std::string_view& text) {
   return word;
 }
 
-std::optional<std::int64_t> number(std::string_view word) {
-  std::int64_t value = 0;
-  const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (code != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return value;
-}
-
 std::optional<double> quota(std::string_view granted, std::string_view period) {
   if (granted == "max") return 0;
-  const auto up = number(granted), of = number(period);
+  const auto up = to_number<std::int64_t>(granted), of = to_number<std::int64_t>(period);
   if (!up || !of || *of <= 0) return std::nullopt;
   return *up < 0 ? 0 : static_cast<double>(*up) / static_cast<double>(*of);
 }
@@ -33,14 +27,14 @@ std::optional<double> quota(std::string_view granted, std::string_view period) {
 }  // namespace
 
 std::optional<double> parse_cpuacct_usage(std::string_view text) {
-  const auto nanoseconds = number(next_word(text));
+  const auto nanoseconds = to_number<std::int64_t>(next_word(text));
   if (!nanoseconds || *nanoseconds < 0) return std::nullopt;
   return static_cast<double>(*nanoseconds) * 1e-9;
 }
 
 std::optional<double> parse_cpu_stat(std::string_view text) {
   for (std::string_view key = next_word(text); !key.empty(); key = next_word(text)) {
-    const auto value = number(next_word(text));
+    const auto value = to_number<std::int64_t>(next_word(text));
     if (key != "usage_usec") continue;
     if (!value || *value < 0) return std::nullopt;
     return static_cast<double>(*value) * 1e-6;
@@ -64,7 +58,7 @@ std::optional<ProcessTimes> parse_process_stat(std::string_view text) {
   text.remove_prefix(name_end + 1);
   std::array<std::optional<std::int64_t>, 18> fields;  // from field 3, the state, which is a letter
   for (auto& field : fields)
-    field = number(next_word(text));
+    field = to_number<std::int64_t>(next_word(text));
   const auto at = [&](std::size_t field) { return fields[field - 3]; };
   const auto parent = at(4), user = at(14), system = at(15), children_user = at(16), children_system = at(17);
   if (!parent || !user || !system || !children_user || !children_system) return std::nullopt;

@@ -1,7 +1,6 @@
 #include "bench/cpu_reader.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,6 +11,7 @@
 
 #include <unistd.h>
 
+#include "base/text.h"
 #include "bench/cpu_accounting.h"
 #include "bench/problem.h"
 
@@ -32,10 +32,9 @@ Processes processes() {
   std::error_code ec;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", ec)) {
     const std::string name = entry.path().filename();
-    int pid = 0;
-    const auto [end, code] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (code != std::errc() || end != name.data() + name.size()) continue;
-    if (const auto times = parse_process_stat(file_text("/proc/" + name + "/stat"))) all[pid] = *times;
+    const auto pid = to_number<int>(name);
+    if (!pid) continue;
+    if (const auto times = parse_process_stat(file_text("/proc/" + name + "/stat"))) all[*pid] = *times;
   }
   return all;
 }

@@ -1,10 +1,10 @@
 #include "bench/query_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "pooling/sql_lexer.h"
 
 namespace sluice::bench {
@@ -71,12 +71,9 @@ class SetLine {
     const bool negative = ahead_.symbol('-');
     if (negative) take();
     const SqlToken number = take();
-    std::int64_t value = 0;
-    const char* const end = number.text.data() + number.text.size();
-    if (const auto read = std::from_chars(number.text.data(), end, value);
-        number.kind != SqlTokenKind::Number || read.ec != std::errc() || read.ptr != end)
-      fail("a bound is a whole number, or one * :scale");
-    if (negative) value = -value;
+    const auto read = to_number<std::int64_t>(number.text);
+    if (number.kind != SqlTokenKind::Number || !read) fail("a bound is a whole number, or one * :scale");
+    const std::int64_t value = negative ? -*read : *read;
     if (!ahead_.symbol('*')) return value;
     take();
     expect(':');

@@ -1,9 +1,8 @@
 #include "bench/query_stream.h"
 
-#include <charconv>
-
 #include "sluice/stats/portable_math.h"
 
+#include "base/text.h"
 #include "sim/table.h"
 
 namespace sluice::bench {
@@ -15,10 +14,9 @@ std::optional<Think> Think::parse(std::string_view text) {
     think.law = Law::Fixed;
     text.remove_prefix(kFixed.size());
   }
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, think.mean);
-  if (read.ec != std::errc() || read.ptr != end || !(think.mean >= 0 && think.mean <= 1e6))
-    return std::nullopt;
+  const auto mean = to_number<double>(text);
+  if (!mean || !(*mean >= 0 && *mean <= 1e6)) return std::nullopt;
+  think.mean = *mean;
   return think;
 }
 

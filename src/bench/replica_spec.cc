@@ -1,14 +1,15 @@
 #include "bench/replica_spec.h"
 
-#include <charconv>
+#include "base/text.h"
 
 namespace sluice::bench {
 namespace {
 
 template <class Number>
 bool read(std::string_view text, Number& value) {
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return code == std::errc() && end == text.data() + text.size() && value > 0;
+  const auto found = to_number<Number>(text);
+  value = found.value_or(Number{});
+  return found && value > 0;
 }
 
 // What is in front of the mark; the text keeps what is behind it.

@@ -1,7 +1,6 @@
 #include "calibrate/sql.h"
 
-#include <charconv>
-
+#include "base/text.h"
 #include "calibrate/failure.h"
 #include "calibrate/http_client.h"
 #include "http/page.h"
@@ -23,11 +22,9 @@ std::string_view cut(std::string_view text, char mark, std::string_view& rest) {
 
 std::uint16_t port_of(std::string_view text) {
   if (text.empty()) return 5432;
-  unsigned port = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (code != std::errc() || end != text.data() + text.size() || port == 0 || port > 65535)
-    throw Failure(kExpected);
-  return static_cast<std::uint16_t>(port);
+  const std::uint16_t port = to_number<std::uint16_t>(text).value_or(0);
+  if (port == 0) throw Failure(kExpected);
+  return port;
 }
 
 void read_authority(std::string_view authority, pgclient::ConnectParams& params) {

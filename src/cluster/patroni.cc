@@ -1,10 +1,10 @@
 #include "cluster/patroni.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "base/utf8.h"
 
 namespace sluice::cluster {
@@ -36,11 +36,7 @@ std::optional<std::uint64_t> number(const Json& object, const char* key) {
   if (value == nullptr) return std::nullopt;
   if (value->is_number_unsigned()) return value->get<std::uint64_t>();
   if (!value->is_string()) return std::nullopt;
-  const auto& digits = value->get_ref<const std::string&>();
-  std::uint64_t parsed = 0;
-  const auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), parsed);
-  if (digits.empty() || ec != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return parsed;
+  return to_number<std::uint64_t>(value->get_ref<const std::string&>());
 }
 
 bool flag(const Json& object, const char* key) {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+
 namespace sluice::cluster {
 namespace {
 
@@ -30,11 +32,7 @@ constexpr const char* kRecoveryQuery =
     "::bit(32)::int END";
 
 std::optional<std::uint64_t> position(const std::optional<std::string>& text) {
-  if (!text) return std::nullopt;
-  std::uint64_t value = 0;
-  const auto [end, ec] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (ec != std::errc() || end != text->data() + text->size()) return std::nullopt;
-  return value;
+  return text ? to_number<std::uint64_t>(*text) : std::nullopt;
 }
 
 std::optional<std::chrono::milliseconds> milliseconds(const std::optional<std::string>& text) {

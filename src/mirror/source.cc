@@ -1,7 +1,8 @@
 #include "mirror/source.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/text.h"
 
 namespace sluice::mirror {
 namespace {
@@ -10,11 +11,6 @@ constexpr std::size_t kUrlBytesMax = 2048;
 
 bool is_visible(char c) {
   return c > 0x20 && c < 0x7f;
-}
-
-bool parse_port(std::string_view text, std::uint16_t& port) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  return error == std::errc() && end == text.data() + text.size() && port != 0;
 }
 
 }  // namespace
@@ -53,8 +49,10 @@ std::optional<Source> Source::parse(std::string_view url, std::string& problem, 
   }
   if (source.host.empty() || source.host.find_first_of("[]") != source.host.npos)
     return refuse("the address names no host");
-  if (!port.empty() && (port.front() != ':' || !parse_port(port.substr(1), source.port)))
-    return refuse("the port is not a number from 1 to 65535");
+  if (!port.empty()) {
+    source.port = port.front() == ':' ? to_number<std::uint16_t>(port.substr(1)).value_or(0) : 0;
+    if (source.port == 0) return refuse("the port is not a number from 1 to 65535");
+  }
   return source;
 }
 

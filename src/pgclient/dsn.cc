@@ -1,10 +1,11 @@
 #include "pgclient/dsn.h"
 
-#include <charconv>
 #include <memory>
 #include <string_view>
 
 #include <libpq-fe.h>
+
+#include "base/text.h"
 
 namespace sluice::pgclient {
 namespace {
@@ -12,11 +13,6 @@ namespace {
 struct Free {
   void operator()(PQconninfoOption* options) const noexcept { PQconninfoFree(options); }
 };
-
-bool read_port(std::string_view text, std::uint16_t& port) {
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), port);
-  return code == std::errc() && end == text.data() + text.size() && port != 0;
-}
 
 // Null: not a keyword that counts here.
 std::string* field_of(ConnectParams& params, std::string_view keyword) {
@@ -54,8 +50,8 @@ std::variant<ConnectParams, std::string> parse_dsn(const std::string& dsn) {
     if (option->val == nullptr || *option->val == '\0') continue;
     const std::string_view keyword(option->keyword), value(option->val);
     if (keyword == "port") {
-      if (!read_port(value, params.port))
-        return "the connection string's port is not one number from 1 to 65535";
+      params.port = to_number<std::uint16_t>(value).value_or(0);
+      if (params.port == 0) return "the connection string's port is not one number from 1 to 65535";
     } else if (std::string* const field = field_of(params, keyword)) {
       *field = value;
     } else if (!may_be_ignored(keyword)) {

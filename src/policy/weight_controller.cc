@@ -8,18 +8,12 @@
 #include "sluice/stats/portable_math.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 
 namespace sluice::policy {
 namespace {
 
 constexpr double kGoalMax = 1e6;
-
-std::optional<double> parse_number(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 std::string shortest(double number) {
   std::array<char, 32> text{};
@@ -46,7 +40,7 @@ std::optional<WeightTarget> WeightTarget::parse(std::string_view text) {
   } else {
     unit = 0;
   }
-  const std::optional<double> number = parse_number(goal);
+  const std::optional<double> number = to_number<double>(goal);
   if (!number || !(*number > 0 && *number <= kGoalMax)) return std::nullopt;
   target.of = unit > 0 ? Of::Seconds : Of::Lowest;
   target.goal = unit > 0 ? *number * unit : *number;

@@ -1,7 +1,6 @@
 #include "service/notifier.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,17 +13,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 namespace sluice::service {
 namespace {
 
 std::optional<std::uint64_t> number_in(const char* name) {
   const char* const text = std::getenv(name);
-  if (text == nullptr) return std::nullopt;
-  std::uint64_t value = 0;
-  const char* const end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
+  return text == nullptr ? std::nullopt : to_number<std::uint64_t>(text);
 }
 
 std::optional<std::chrono::microseconds> watchdog_in_environment() {

@@ -1,17 +1,11 @@
 #include "sim/what_if.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/text.h"
 
 namespace sluice::sim {
 namespace {
-
-std::optional<std::int64_t> whole(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::string split_name(const std::vector<std::int64_t>& split) {
   std::string out;
@@ -100,7 +94,7 @@ std::string apply_override(policy::PoolConfig& config, const std::string& text) 
     found->return_ratio = *ratio;
     return "";
   }
-  const auto number = whole(value);
+  const auto number = to_number<std::int64_t>(value);
   if (!number) return shown + ": is not a whole number";
   if (parameter == "saturation")
     found->saturation = *number;

@@ -1,20 +1,12 @@
 #include "top/sample.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "base/text.h"
+
 namespace sluice::top {
-namespace {
-
-std::optional<std::int64_t> parse_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void Table::add_row(std::vector<std::optional<std::string>> row) {
   row.resize(columns_.size());
@@ -34,7 +26,7 @@ std::string_view Table::text(std::size_t row, std::string_view column) const {
 }
 
 std::optional<std::int64_t> Table::number(std::size_t row, std::string_view column) const {
-  return parse_number(text(row, column));
+  return to_number<std::int64_t>(text(row, column));
 }
 
 std::int64_t Table::sum(std::string_view column) const {
@@ -70,7 +62,7 @@ std::vector<std::pair<std::string, std::int64_t>> parse_counts(std::string_view 
     // A name may hold anything but the last =.
     const std::size_t equals = word.rfind('=');
     if (equals != word.npos)
-      if (const auto value = parse_number(word.substr(equals + 1)))
+      if (const auto value = to_number<std::int64_t>(word.substr(equals + 1)))
         counts.emplace_back(std::string(word.substr(0, equals)), *value);
     text = comma == text.npos ? std::string_view() : text.substr(comma + 1);
   }
