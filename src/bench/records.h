@@ -8,8 +8,8 @@
 namespace sluice::bench {
 
 // When in a run a query was meant to begin.
-enum class Phase { WarmUp, Measured, Tail };
-std::string_view phase_name(Phase) noexcept;  // "warm-up", "measured", "tail"
+enum class Phase { WarmUp, Measured };
+std::string_view phase_name(Phase) noexcept;  // "warm-up", "measured"
 
 // Times in seconds; moments count from the run's beginning. Errors are SQLSTATEs, or where there is none
 // "connect" (no connection), "lost" (it ended), "timeout", "cut" (the run ended first) or "failed"; ""

@@ -1,7 +1,6 @@
 #include "bench/terminal_session.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 
 #include <asio/experimental/as_tuple.hpp>
@@ -10,6 +9,7 @@
 #include <asio/use_awaitable.hpp>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace sluice::bench {
 namespace {
@@ -29,14 +29,6 @@ constexpr const char* kWhichServerAndWhen =
 
 double wall_clock() {
   return Seconds(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-std::optional<double> number(const std::optional<std::string>& text) {
-  double value = 0;
-  if (!text) return std::nullopt;
-  const auto read = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (read.ec != std::errc()) return std::nullopt;
-  return value;
 }
 
 // A value in libpq's options: a blank or a backslash has one in front.
@@ -87,11 +79,6 @@ pgclient::ConnectParams TerminalSession::connect_params() const {
 
 bool TerminalSession::over(double moment) const {
   return moment >= leaves_ || moment >= options_.key.duration;
-}
-
-Phase TerminalSession::phase_of(double moment) const {
-  if (moment < options_.key.warm_up) return Phase::WarmUp;
-  return moment < options_.key.duration ? Phase::Measured : Phase::Tail;
 }
 
 asio::awaitable<void> TerminalSession::sleep_until(double moment) {
@@ -157,7 +144,7 @@ asio::awaitable<bool> TerminalSession::ask(Client& client, const QueryStream::Ne
   record.host = record_.host;
   record.query = next.shape->name;
   record.intended = intended;
-  record.phase = phase_of(intended);
+  record.phase = intended < options_.key.warm_up ? Phase::WarmUp : Phase::Measured;
 
   std::vector<pgclient::Statement> statements(1);
   statements[0].sql = next.shape->sql;
@@ -177,7 +164,8 @@ asio::awaitable<bool> TerminalSession::ask(Client& client, const QueryStream::Ne
     record.rows = answer->front().row_count;
     if (per_query && answer->back().rows.size() == 1 && answer->back().rows[0].size() == 2) {
       record_.replica = replica_name(options_.replicas, answer->back().rows[0][0].value_or(""));
-      if (const auto began = number(answer->back().rows[0][1])) record.waiting = *began - sent;
+      if (const auto began = to_number<double>(answer->back().rows[0][1].value_or("")))
+        record.waiting = *began - sent;
     }
   }
   record.replica = !per_query || answer ? record_.replica : "";

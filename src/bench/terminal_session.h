@@ -54,7 +54,6 @@ class TerminalSession {
   asio::awaitable<bool> ask(Client& client, const QueryStream::Next& next, double intended);
   asio::awaitable<void> sleep_until(double moment);
   bool over(double moment) const;
-  Phase phase_of(double moment) const;
 
   const RunOptions& options_;
   const RunClock& clock_;

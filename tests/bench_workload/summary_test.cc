@@ -21,7 +21,6 @@ TEST(Summary, TakesMeasuredQueriesThatEndedWell) {
     sums.add(query(0, response));
   sums.add(query(1, 10));
   sums.add(query(0, 100, Phase::WarmUp));
-  sums.add(query(0, 100, Phase::Tail));
   sums.add(query(0, 100, Phase::Measured, "57014"));
   const Summary s = sums.summary();
   EXPECT_EQ(s.classes[0].queries, 4U);
