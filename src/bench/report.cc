@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
 #include <utility>
+
+#include "sluice/stats/comparison.h"
 
 #include "report/charts.h"
 
@@ -22,14 +23,7 @@ using sim::percent;
 
 std::string mean_text(const std::vector<double>& values, int significant = 4) {
   if (values.empty()) return "-";
-  return digits(std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()),
-                significant);
-}
-
-double mean_of(const std::vector<double>& values) {
-  return values.empty()
-             ? std::nan("")
-             : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  return digits(stats::mean(values), significant);
 }
 
 std::string interval_text(const stats::Interval& interval, std::string (*text)(double)) {
@@ -64,7 +58,7 @@ class StrategyCharts {
     if (titles_.insert(title).second)
       for (const std::string& strategy : strategies_)
         charts_.add(title, strategy, std::nan(""), std::nan(""));  // a line without a point yet
-    charts_.add(title, row.strategy, x, mean_of(values));
+    charts_.add(title, row.strategy, x, values.empty() ? std::nan("") : stats::mean(values));
   }
   void append_to(std::vector<Chart>& all) const {
     all.insert(all.end(), charts_.all().begin(), charts_.all().end());

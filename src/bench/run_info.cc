@@ -1,7 +1,5 @@
 #include "bench/run_info.h"
 
-#include <numeric>
-
 #include <nlohmann/json.hpp>
 
 #include "sluice/stats/comparison.h"
@@ -150,8 +148,7 @@ std::string folder_name(const RunKey& key) {
 }
 
 double RunInfo::utilization() const {
-  const std::vector<double> u = utilizations(*this);
-  return u.empty() ? 0 : std::accumulate(u.begin(), u.end(), 0.0) / static_cast<double>(u.size());
+  return stats::mean(utilizations(*this));
 }
 
 double RunInfo::utilization_cv() const {

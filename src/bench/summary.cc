@@ -1,8 +1,8 @@
 #include "bench/summary.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "sluice/stats/comparison.h"
 #include "sluice/stats/quantile.h"
 
 namespace sluice::bench {
@@ -12,7 +12,7 @@ void fill(ResponseSummary& summary, std::vector<double> values) {
   summary.queries = values.size();
   if (values.empty()) return;
   std::sort(values.begin(), values.end());
-  summary.mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  summary.mean = stats::mean(values);
   summary.median = stats::quantile_sorted(values, 0.5);
   summary.p95 = stats::quantile_sorted(values, 0.95);
   summary.p99 = stats::quantile_sorted(values, 0.99);

@@ -66,10 +66,7 @@ std::string record_line(const Pairs& values, std::string& wrong) {
   return config::print_record(record);
 }
 
-struct MissingDatabaseKey {
-  std::string_view key, text;
-};
-constexpr MissingDatabaseKey kMissingDatabaseKeys[] = {
+constexpr MissingKey kMissingDatabaseKeys[] = {
     {"user",
      "no equivalent: clients log in to PostgreSQL as themselves; server_user is for those who show nothing "
      "that logs in there"},
@@ -97,11 +94,9 @@ constexpr MissingDatabaseKey kMissingDatabaseKeys[] = {
 };
 
 void note_missing(const IniEntry& ini, const std::string& key, Output& out) {
-  const auto missing = std::find_if(std::begin(kMissingDatabaseKeys), std::end(kMissingDatabaseKeys),
-                                    [&](const MissingDatabaseKey& m) { return m.key == key; });
+  const MissingKey* const missing = find_missing(kMissingDatabaseKeys, key);
   const std::string name = ini.key + "." + key;
-  if (missing == std::end(kMissingDatabaseKeys))
-    return out.note(ini.place, name, "is no setting that PgBouncer 1.25 knows");
+  if (missing == nullptr) return out.note(ini.place, name, "is no setting that PgBouncer 1.25 knows");
   if (!missing->text.empty()) out.note(ini.place, name, std::string(missing->text));
 }
 

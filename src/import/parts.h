@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,13 @@ struct Output {
 // `key: value` of one of our options if the value is one, else a note.
 void put_option(Output& out, const IniEntry& entry, std::string_view key, std::string_view value);
 bool is_option(std::string_view key);
+
+// A key without an equivalent, with what people can do. An empty text: nothing has to be done.
+struct MissingKey {
+  std::string_view key, text;
+};
+// Nullptr where it is not among them.
+const MissingKey* find_missing(std::span<const MissingKey> missing, std::string_view key) noexcept;
 
 void translate_settings(const Settings& settings, const Sources& sources, Output& out);  // [pgbouncer]
 // The rules of auth_hba_file, where auth_type is hba. `problems`: why that cannot be read, or cannot do

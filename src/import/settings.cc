@@ -13,11 +13,7 @@ namespace {
 
 using Handler = void (*)(const IniEntry& entry, const Settings& settings, Output& out);
 
-// Settings without an equivalent, with what people can do. An empty hint: nothing has to be done.
-struct MissingSetting {
-  std::string_view key, text;
-};
-constexpr MissingSetting kMissingSettings[] = {
+constexpr MissingKey kMissingSettings[] = {
     {"logfile", "no equivalent under this name: log_file, or standard error and from there to journald"},
     {"pidfile", "no equivalent: systemd or a container knows the process"},
     {"syslog", "no equivalent: the log goes to standard error, and from there to journald"},
@@ -187,6 +183,12 @@ std::string Settings::value(std::string_view key, std::string_view otherwise) co
   return entry == nullptr ? std::string(otherwise) : entry->value;
 }
 
+const MissingKey* find_missing(std::span<const MissingKey> missing, std::string_view key) noexcept {
+  const auto found =
+      std::find_if(missing.begin(), missing.end(), [key](const MissingKey& m) { return m.key == key; });
+  return found == missing.end() ? nullptr : &*found;
+}
+
 bool is_option(std::string_view key) {
   return config::find_field<config::Options>(key) != nullptr;
 }
@@ -213,11 +215,10 @@ void translate_settings(const Settings& settings, const Sources& sources, Output
     } else if (is_option(entry->key)) {
       put_option(out, *entry, entry->key, entry->value);
     } else {
-      const auto missing = std::find_if(std::begin(kMissingSettings), std::end(kMissingSettings),
-                                        [&](const MissingSetting& m) { return m.key == entry->key; });
+      const MissingKey* const missing = find_missing(kMissingSettings, entry->key);
       out.note(entry->place, entry->key,
-               missing == std::end(kMissingSettings) ? "is no setting that PgBouncer 1.25 or Sluice knows"
-                                                     : std::string(missing->text));
+               missing == nullptr ? "is no setting that PgBouncer 1.25 or Sluice knows"
+                                  : std::string(missing->text));
     }
   }
   // PgBouncer's default, with which verifiers of both kinds let in.

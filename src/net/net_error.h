@@ -30,6 +30,10 @@ bool is_tls_error(std::error_code code) noexcept;
 // BaseErrc::Cancelled, and a system error comes in std::system_category. Asio's own category of system errors
 // compares equal to no std::errc.
 Error from_io(std::error_code code, Side side, Retry retry = Retry::No) noexcept;
+// The same, of a server that cannot be reached: another one may do.
+inline Error unreachable(std::error_code code) noexcept {
+  return from_io(code, Side::Server, Retry::Yes);
+}
 
 }  // namespace sluice::net
 

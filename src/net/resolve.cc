@@ -83,10 +83,6 @@ std::vector<asio::ip::tcp::endpoint> end_points(const addrinfo* found, std::uint
   return all;
 }
 
-Error lookup_failed(std::error_code code) {
-  return from_io(code, Side::Server, Retry::Yes);
-}
-
 }  // namespace
 
 asio::awaitable<Result<std::vector<asio::ip::tcp::endpoint>>> resolve(std::string host, std::uint16_t port,
@@ -94,22 +90,22 @@ asio::awaitable<Result<std::vector<asio::ip::tcp::endpoint>>> resolve(std::strin
   std::error_code ec;
   const asio::ip::address numeric = asio::ip::make_address(host, ec);
   if (!ec) co_return std::vector<asio::ip::tcp::endpoint>{{numeric, port}};
-  if (host.empty() || host.find('\0') != std::string::npos) co_return lookup_failed(NetErrc::BadAddress);
+  if (host.empty() || host.find('\0') != std::string::npos) co_return unreachable(NetErrc::BadAddress);
 
   const auto executor = co_await asio::this_coro::executor;
   const auto lookup = std::make_shared<Lookup>(std::move(host));
   const int waiting_fd = lookup->done_fd < 0 ? -1 : ::fcntl(lookup->done_fd, F_DUPFD_CLOEXEC, 0);
-  if (waiting_fd < 0) co_return lookup_failed({errno, std::system_category()});
+  if (waiting_fd < 0) co_return unreachable({errno, std::system_category()});
   asio::posix::stream_descriptor done(executor, waiting_fd);
   if (lookups.fetch_add(1) >= kLookupsMax) {
     lookups.fetch_sub(1);
-    co_return lookup_failed(NetErrc::TooManyLookups);
+    co_return unreachable(NetErrc::TooManyLookups);
   }
   try {
     std::thread([lookup] { look_up(lookup); }).detach();
   } catch (const std::system_error& e) {
     lookups.fetch_sub(1);
-    co_return lookup_failed(e.code());
+    co_return unreachable(e.code());
   }
 
   const Deadline deadline(executor, timeout, [&done] {
@@ -119,13 +115,13 @@ asio::awaitable<Result<std::vector<asio::ip::tcp::endpoint>>> resolve(std::strin
   const auto [waited] = co_await done.async_wait(asio::posix::descriptor_base::wait_read,
                                                  asio::experimental::as_tuple(asio::use_awaitable));
   if (!lookup->done.load(std::memory_order_acquire)) {
-    if (deadline.expired()) co_return lookup_failed(BaseErrc::Timeout);
-    co_return lookup_failed(waited == asio::error::operation_aborted ? make_error_code(BaseErrc::Cancelled)
-                                                                     : waited);
+    if (deadline.expired()) co_return unreachable(BaseErrc::Timeout);
+    co_return unreachable(waited == asio::error::operation_aborted ? make_error_code(BaseErrc::Cancelled)
+                                                                   : waited);
   }
-  if (lookup->status != 0) co_return lookup_failed(resolver_error(lookup->status));
+  if (lookup->status != 0) co_return unreachable(resolver_error(lookup->status));
   std::vector<asio::ip::tcp::endpoint> all = end_points(lookup->found, port);
-  if (all.empty()) co_return lookup_failed(asio::error::host_not_found);
+  if (all.empty()) co_return unreachable(asio::error::host_not_found);
   co_return all;
 }
 

@@ -39,11 +39,6 @@ struct Clear {
 using Connection = std::unique_ptr<PGconn, Finish>;
 using Answer = std::unique_ptr<PGresult, Clear>;
 
-PgError failure(std::error_code code, std::string message = {}, std::string sqlstate = {}) {
-  if (message.empty()) message = code.message();
-  return {Error(code, Side::Server, Retry::Yes), std::move(sqlstate), std::move(message)};
-}
-
 PgError connection_failure(PgErrc code, PGconn* connection) {
   return failure(make_error_code(code), one_line(PQerrorMessage(connection)));
 }

@@ -1,4 +1,5 @@
 #include <string>
+#include <utility>
 
 #include "pgclient/pg_result.h"
 
@@ -34,6 +35,11 @@ class PgCategory final : public std::error_category {
 std::error_code make_error_code(PgErrc e) noexcept {
   static const PgCategory category;
   return {static_cast<int>(e), category};
+}
+
+PgError failure(std::error_code code, std::string message, std::string sqlstate) {
+  if (message.empty()) message = code.message();
+  return {Error(code, Side::Server, Retry::Yes), std::move(sqlstate), std::move(message)};
 }
 
 }  // namespace sluice::pgclient

@@ -37,6 +37,9 @@ struct PgError {
   std::string message;
 };
 
+// Of the server's side, where another try may do; the message is the code's where there is none.
+PgError failure(std::error_code code, std::string message = {}, std::string sqlstate = {});
+
 // A T or a PgError, with the member names of Result.
 template <class T>
 class [[nodiscard]] PgResult {

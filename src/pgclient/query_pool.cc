@@ -15,10 +15,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kAwaitTurn = asio::experimental::as_tuple(asio::use_awaitable);
 
-PgError pool_failure(std::error_code code) {
-  return {Error(code, Side::Server, Retry::Yes), "", code.message()};
-}
-
 }  // namespace
 
 // One of the connections_max places; gives it to the next who waits, also when the coroutine is destroyed.
@@ -55,7 +51,7 @@ asio::awaitable<bool> QueryPool::wait_for_slot(Clock::time_point deadline) {
 }
 
 asio::awaitable<PgResult<Client>> QueryPool::connect_any(Settings settings) {
-  PgError last = pool_failure(make_error_code(PgErrc::ConnectFailed));
+  PgError last = failure(make_error_code(PgErrc::ConnectFailed));
   const std::size_t first = preferred_;
   for (std::size_t i = 0; i < settings.servers.size(); ++i) {
     const std::size_t server = (first + i) % settings.servers.size();
@@ -74,7 +70,7 @@ asio::awaitable<PgResult<Rows>> QueryPool::query(std::string sql,
                                                  std::vector<std::optional<std::string>> params) {
   co_await asio::this_coro::throw_if_cancelled(false);
   if (!co_await wait_for_slot(Clock::now() + settings_.connect_timeout))
-    co_return pool_failure(make_error_code(PgErrc::PoolBusy));
+    co_return failure(make_error_code(PgErrc::PoolBusy));
   const Slot slot(*this);
   const Settings settings = settings_;
   const std::size_t generation = generation_;

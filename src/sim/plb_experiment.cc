@@ -5,7 +5,6 @@
 #include "sluice/stats/comparison.h"
 
 #include "base/assert.h"
-#include "sim/run_mean.h"
 
 namespace sluice::sim {
 namespace {
@@ -14,7 +13,7 @@ PlbComparison comparison(const PlbRow& a, const PlbRow& b, std::size_t which, Me
   const auto& x = metric == Metric::Median ? a.median[which] : a.p95[which];
   const auto& y = metric == Metric::Median ? b.median[which] : b.p95[which];
   PlbComparison out{a.sessions, a.premium_share, which, metric, 0, 1, 1, stats::hedges_g(x, y)};
-  if (mean_of(y) > 0) out.change = mean_of(x) / mean_of(y) - 1;
+  if (stats::mean(y) > 0) out.change = stats::mean(x) / stats::mean(y) - 1;
   if (const auto test = stats::welch(x, y)) out.p = test->p;
   return out;
 }
@@ -103,10 +102,10 @@ Table plb_table(const std::vector<PlbRow>& rows) {
     std::vector<std::string> cells = {digits(row.sessions), digits(row.premium_share), row.strategy};
     for (std::size_t k = 0; k < kClassCount; ++k)
       for (const auto* values : {&row.mean[k], &row.median[k], &row.p95[k]})
-        cells.push_back(digits(mean_of(*values)));
+        cells.push_back(digits(stats::mean(*values)));
     for (const auto* values :
          {&row.all_mean, &row.utilization, &row.utilization_cv, &row.borrowings, &row.returns})
-      cells.push_back(digits(mean_of(*values), 3));
+      cells.push_back(digits(stats::mean(*values), 3));
     table.add(cells);
   }
   return table;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "sluice/stats/comparison.h"
 #include "sluice/stats/law.h"
@@ -189,8 +188,7 @@ class Run {
     out.queries = responses.size();
     if (responses.empty()) return;
     std::sort(responses.begin(), responses.end());
-    out.mean =
-        std::accumulate(responses.begin(), responses.end(), 0.0) / static_cast<double>(responses.size());
+    out.mean = stats::mean(responses);
     out.median = stats::quantile_sorted(responses, 0.5);
     out.p95 = stats::quantile_sorted(responses, 0.95);
   }
@@ -203,8 +201,7 @@ class Run {
     }
     describe(all, out_.all);
     out_.all.sessions = sessions_.size();
-    const auto replicas = static_cast<double>(replicas_.size());
-    out_.mean_utilization = std::accumulate(out_.utilization.begin(), out_.utilization.end(), 0.0) / replicas;
+    out_.mean_utilization = stats::mean(out_.utilization);
     out_.utilization_cv = stats::coefficient_of_variation(out_.utilization);
     const policy::Snapshot snapshot = assignment_.snapshot();
     out_.borrowings = snapshot.borrowings;

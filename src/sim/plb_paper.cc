@@ -4,9 +4,8 @@
 #include <cmath>
 #include <functional>
 
+#include "sluice/stats/comparison.h"
 #include "sluice/stats/quantile.h"
-
-#include "sim/run_mean.h"
 
 namespace sluice::sim {
 namespace {
@@ -67,20 +66,20 @@ class Rows {
 };
 
 double premium_median(const PlbRow& row) {
-  return mean_of(row.median[0]);
+  return stats::mean(row.median[0]);
 }
 double freemium_median(const PlbRow& row) {
-  return mean_of(row.median[1]);
+  return stats::mean(row.median[1]);
 }
 double overall_mean(const PlbRow& row) {
-  return mean_of(row.all_mean);
+  return stats::mean(row.all_mean);
 }
 
 void add_utilization(std::vector<PaperFigure>& out, const Rows& rows, const char* strategy, double share,
                      double paper_u, double paper_cv, const char* why) {
   const PlbRow* const row = rows.at(1000, share, strategy);
   if (row == nullptr) return;
-  const double u = mean_of(row->utilization), cv = mean_of(row->utilization_cv);
+  const double u = stats::mean(row->utilization), cv = stats::mean(row->utilization_cv);
   out.push_back({"u / CV(u), " + std::string(strategy) + ", Premium share " + digits(share),
                  pair(paper_u, paper_cv), pair(u, cv), pair(u - paper_u, cv - paper_cv), why});
 }
@@ -90,13 +89,13 @@ void add_utilization_of_mixes(std::vector<PaperFigure>& out, const Rows& rows) {
   for (const PlbRow& row : rows.all())
     if (row.sessions == 1000 && row.strategy == kPlb && row.premium_share > 0.19 &&
         row.premium_share < 0.81) {
-      u.push_back(mean_of(row.utilization));
-      cv.push_back(mean_of(row.utilization_cv));
+      u.push_back(stats::mean(row.utilization));
+      cv.push_back(stats::mean(row.utilization_cv));
     }
   if (u.empty()) return;
   const auto two = [](double v) { return digits(v, 2); };
   out.push_back({"u, 5PLB, shares 0.2 to 0.8", "0.80 to 0.84", range(u, two),
-                 digits(mean_of(u) - 0.82, 2) + " in the middle",
+                 digits(stats::mean(u) - 0.82, 2) + " in the middle",
                  "pause and demand are chosen to come near it"});
   out.push_back({"CV(u), same", "below 0.12", range(cv, two),
                  *std::max_element(cv.begin(), cv.end()) < 0.12 ? "holds" : "exceeded at an end",
@@ -236,7 +235,7 @@ std::vector<Objective> objectives(const std::vector<PlbRow>& all_rows) {
     // The partition that this mix was not cut for: 4+1 for few Premium sessions, 3+2 for many.
     if (row.premium_share > 0.41 && row.premium_share < 0.69) continue;
     const PlbRow& wrong = row.premium_share < 0.5 ? *four : *three;
-    fuller.add(row, mean_of(wrong.utilization) / mean_of(row.utilization) - 1);
+    fuller.add(row, stats::mean(wrong.utilization) / stats::mean(row.utilization) - 1);
   }
   if (overall.empty()) return {};
   return {{"O1 Premium is quicker than under 5RR", quicker.holds(), "median: " + quicker.text()},

@@ -6,8 +6,6 @@
 #include "sluice/stats/comparison.h"
 #include "sluice/weight.h"
 
-#include "sim/run_mean.h"
-
 namespace sluice::sim {
 namespace {
 
@@ -66,13 +64,13 @@ void fill_in(PlbTrade& trade, const Dial& dial, const PlbRow& plb) {
     trade.verdict = Verdict::OutOfReach;
     return;
   }
-  trade.weight = mean_of(weights);
+  trade.weight = stats::mean(weights);
   trade.freemium_gap = stats::mean_interval(freemium);
   trade.all_gap = stats::mean_interval(all);
   if (trade.freemium_gap->high < 0) trade.verdict = Verdict::Better;
   if (trade.freemium_gap->low > 0) {
     const bool reversed =
-        mean_of(dial.front().second->median[0]) < mean_of(plb.median[0]) * (1 - kSameMedian);
+        stats::mean(dial.front().second->median[0]) < stats::mean(plb.median[0]) * (1 - kSameMedian);
     trade.verdict = reversed ? Verdict::Reversed : Verdict::Worse;
   }
 }
@@ -107,14 +105,15 @@ std::vector<PlbTrade> trades(const std::vector<PlbRow>& rows) {
     const PlbRow* const rr = row_like(rows, plb, "5RR");
     const Dial dial = dial_of(rows, plb);
     // A share of 0 or 1 leaves a class without queries.
-    if (rr == nullptr || dial.size() < 2 || !(mean_of(rr->median[0]) > 0) || !(mean_of(rr->median[1]) > 0))
+    if (rr == nullptr || dial.size() < 2 || !(stats::mean(rr->median[0]) > 0) ||
+        !(stats::mean(rr->median[1]) > 0))
       continue;
     PlbTrade& trade = out.emplace_back();
     trade.sessions = plb.sessions;
     trade.premium_share = plb.premium_share;
-    trade.premium = mean_of(plb.median[0]) / mean_of(rr->median[0]) - 1;
-    trade.freemium = mean_of(plb.median[1]) / mean_of(rr->median[1]) - 1;
-    trade.all = mean_of(plb.all_mean) / mean_of(rr->all_mean) - 1;
+    trade.premium = stats::mean(plb.median[0]) / stats::mean(rr->median[0]) - 1;
+    trade.freemium = stats::mean(plb.median[1]) / stats::mean(rr->median[1]) - 1;
+    trade.all = stats::mean(plb.all_mean) / stats::mean(rr->all_mean) - 1;
     fill_in(trade, dial, plb);
   }
   return out;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "sluice/stats/comparison.h"
 #include "sluice/stats/portable_math.h"
@@ -74,8 +73,7 @@ class Collected {
     if (s.guests > 0) out.waiting_mean = s.waited / static_cast<double>(s.guests);
     if (s.responses.empty()) return out;
     std::sort(s.responses.begin(), s.responses.end());
-    out.mean = std::accumulate(s.responses.begin(), s.responses.end(), 0.0) /
-               static_cast<double>(s.responses.size());
+    out.mean = stats::mean(s.responses);
     out.median = stats::quantile_sorted(s.responses, 0.5);
     out.p95 = stats::quantile_sorted(s.responses, 0.95);
     for (const Slice& slice : s.slices)

@@ -4,8 +4,9 @@
 #include <functional>
 #include <map>
 
+#include "sluice/stats/comparison.h"
+
 #include "report/charts.h"
-#include "sim/run_mean.h"
 
 namespace sluice::sim {
 namespace {
@@ -81,11 +82,11 @@ namespace {
 
 void add_plb_lines(Report& out, const std::vector<PlbRow>& rows) {
   const std::pair<const char*, std::function<double(const PlbRow&)>> values[] = {
-      {"Premium median, s", [](const PlbRow& r) { return mean_of(r.median[0]); }},
-      {"Freemium median, s", [](const PlbRow& r) { return mean_of(r.median[1]); }},
-      {"Mean of all queries, s", [](const PlbRow& r) { return mean_of(r.all_mean); }},
-      {"Utilization u", [](const PlbRow& r) { return mean_of(r.utilization); }},
-      {"CV(u)", [](const PlbRow& r) { return mean_of(r.utilization_cv); }}};
+      {"Premium median, s", [](const PlbRow& r) { return stats::mean(r.median[0]); }},
+      {"Freemium median, s", [](const PlbRow& r) { return stats::mean(r.median[1]); }},
+      {"Mean of all queries, s", [](const PlbRow& r) { return stats::mean(r.all_mean); }},
+      {"Utilization u", [](const PlbRow& r) { return stats::mean(r.utilization); }},
+      {"CV(u)", [](const PlbRow& r) { return stats::mean(r.utilization_cv); }}};
   for (const auto& [name, value] : values) {
     Charts charts(chart_of("Premium share", name, Scale::Linear, Scale::Linear));
     for (const PlbRow& row : rows)
@@ -117,7 +118,7 @@ void add_trades(Report& out, const std::vector<PlbRow>& rows) {
   for (const PlbRow& row : rows) {
     const bool dial = row.strategy.starts_with("proportional/");
     charts.add("T = " + digits(row.sessions) + ", Premium share " + digits(row.premium_share),
-               dial ? "proportional" : row.strategy, mean_of(row.median[0]), mean_of(row.median[1]));
+               dial ? "proportional" : row.strategy, stats::mean(row.median[0]), stats::mean(row.median[1]));
   }
   out.sections.push_back(
       section("PLB and the dial",

@@ -50,6 +50,11 @@ double incomplete_beta(double x, double rest, double a, double b) noexcept {
 
 }  // namespace
 
+double mean(std::span<const double> values) noexcept {
+  if (values.empty()) return 0;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
 double student_t_two_sided(double t, double degrees) noexcept {
   SLUICE_ASSERT(degrees > 0);
   if (!std::isfinite(t)) return 0;

@@ -12,6 +12,9 @@ namespace sluice::stats {
 double student_t_two_sided(double t, double degrees) noexcept;  // P(|T| >= |t|)
 double student_t_quantile(double q, double degrees) noexcept;   // 0 < q < 1
 
+// 0 of none.
+double mean(std::span<const double> values) noexcept;
+
 // The mean with its interval by Student's t: for means of independent runs. At least 2 values.
 Interval mean_interval(std::span<const double> sample, double confidence_level = 0.95);
 
