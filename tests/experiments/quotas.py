@@ -89,6 +89,14 @@ def controller(mount=MOUNT):
     raise NoQuotas(f"needs control groups for quotas of processor time, under {mount}: " + "; ".join(dict.fromkeys(reasons)))
 
 
+def thread_controller(mount=MOUNT):
+    """As controller(), for Quota.add_thread(): version 1, as version 2 takes the threads of a process apart only in groups made for it."""
+    found = Version1(mount)
+    if reason := found.why_not():
+        raise NoQuotas(f"threads of one process get quotas of their own by cgroup v1 alone, under {mount}: {reason}")
+    return found
+
+
 class Quota:
     """A control group for processes and whatever they fork. `processors` is its share, None without a limit; `weight` what it gets beside
     others when the machine is short, 1 as everybody. A context manager; `accounting` is the folder that counts its processor time."""
@@ -111,6 +119,11 @@ class Quota:
                     (folder / "cgroup.procs").write_text(str(pid))
                 except ProcessLookupError:
                     pass  # it has ended
+
+    def add_thread(self, thread):
+        """One thread of a process whose others stay where they are; made by thread_controller()."""
+        for folder in self.made_by.folders(self.name):
+            (folder / "tasks").write_text(str(thread))
 
     def remove(self):
         """What still runs in it goes back to the root group."""

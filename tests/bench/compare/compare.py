@@ -3,6 +3,7 @@
 Asserts nothing."""
 
 import argparse
+import contextlib
 import random
 import resource
 import shutil
@@ -94,37 +95,74 @@ def measure(bench, contenders, keys, rounds):
     return results
 
 
+@contextlib.contextmanager
+def running(options, contenders):
+    """A Bench with all contenders in front of its server."""
+    bench, started = Bench(options), []
+    try:
+        bench.start(options.scale)
+        for contender in contenders:
+            started.append(contender)
+            contender.start(bench)
+        yield bench
+    finally:
+        for contender in started:
+            contender.stop()
+        bench.stop()
+
+
+def arguments(doc, loads, seconds, rounds, output, groups=None):
+    """What all comparisons with pgbench are asked: parse() reads it."""
+    parser = argparse.ArgumentParser(description=doc)
+    of_groups = f"; or a group: {', '.join(groups)}" if groups else ""
+    parser.add_argument(
+        "--loads", default=",".join(loads), help=f"comma separated, of: {', '.join(loads)}{of_groups}"
+    )
+    parser.add_argument(
+        "--seconds", type=int, default=seconds, help=f"of each pgbench run (default {seconds})"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=rounds, help=f"how often everything is repeated (default {rounds})"
+    )
+    parser.add_argument("--scale", type=int, default=10, help="of pgbench's tables (default 10)")
+    parser.add_argument(
+        "--output", type=Path, default=REPOSITORY / output, help=f"default {output}; - only prints"
+    )
+    return parser
+
+
+def parse(parser, loads, groups=None):
+    """The options; `loads` is then a list of known ones."""
+    options = parser.parse_args()
+    options.loads = [key for word in options.loads.split(",") for key in (groups or {}).get(word, [word])]
+    if unknown := set(options.loads) - set(loads):
+        parser.error(f"unknown load: {', '.join(sorted(unknown))}")
+    return options
+
+
+def write(text, output):
+    if str(output) == "-":
+        print(text)
+    else:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(text)
+        print(f"written: {output}")
+
+
 def main():
     keys = [key for group in LOADS.values() for key in group]
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--loads",
-        default=",".join(keys),
-        help=f"comma separated, of: {', '.join(keys)}; or a group: {', '.join(LOADS)}",
-    )
+    parser = arguments(__doc__, keys, 8, 3, "docs/bench/compare.md", LOADS)
     parser.add_argument(
         "--contenders",
         default="direct,pgbouncer,haproxy,sluice,sluice-io_uring",
         help=f"comma separated, of: {', '.join(candidates.ALL)}; default those with session pooling",
     )
-    parser.add_argument("--seconds", type=int, default=8, help="of each pgbench run (default 8)")
-    parser.add_argument("--rounds", type=int, default=3, help="how often everything is repeated (default 3)")
-    parser.add_argument("--scale", type=int, default=10, help="of pgbench's tables (default 10)")
     parser.add_argument("--idle", type=int, default=2000, help="idle sessions (default 2000)")
     parser.add_argument("--result-gib", type=float, default=1.0, help="size of the large result (default 1)")
     parser.add_argument(
         "--threads", type=int, default=1, help="of Sluice and HAProxy (default 1, as PgBouncer has)"
     )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        default=REPOSITORY / "docs/bench/compare.md",
-        help="default docs/bench/compare.md; - only prints",
-    )
-    options = parser.parse_args()
-    chosen = [key for word in options.loads.split(",") for key in (LOADS.get(word) or [word])]
-    if unknown := set(chosen) - set(keys):
-        parser.error(f"unknown load: {', '.join(sorted(unknown))}")
+    options = parse(parser, keys, LOADS)
 
     subprocess.run(["bash", str(REPOSITORY / "deploy/install-deps.sh"), "bench"], check=True)
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -136,17 +174,8 @@ def main():
         for name in options.contenders.split(",")
         if not name.startswith("sluice") or BINARY.exists()
     ]
-    bench, started = Bench(options), []
-    try:
-        bench.start(options.scale)
-        for contender in contenders:
-            started.append(contender)
-            contender.start(bench)
-        results = measure(bench, contenders, chosen, options.rounds)
-    finally:
-        for contender in started:
-            contender.stop()
-        bench.stop()
+    with running(options, contenders) as bench:
+        results = measure(bench, contenders, options.loads, options.rounds)
     versions = [contender.version() for contender in contenders if hasattr(contender, "version")]
     notes = (
         f"pgbench scale {options.scale}, {options.seconds} s per run, {options.rounds} rounds; {options.idle:,} idle sessions; a result of "
@@ -160,12 +189,7 @@ def main():
         LOADS,
         notes,
     )
-    if str(options.output) == "-":
-        print(text)
-    else:
-        options.output.parent.mkdir(parents=True, exist_ok=True)
-        options.output.write_text(text)
-        print(f"written: {options.output}")
+    write(text, options.output)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,9 @@
 """Runs Sluice with and without trace_comments under the same loads and writes docs/bench/tracing.md: what it costs to
 read comments and to group calls into requests. Asserts nothing."""
 
-import argparse
 import random
 import statistics
 import sys
-from pathlib import Path
 
 import compare  # noqa: I001 - it finds the harness
 import contenders
@@ -96,45 +94,18 @@ def markdown(command, results, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--loads", default=",".join(LOADS), help=f"comma separated, of: {', '.join(LOADS)}")
-    parser.add_argument("--seconds", type=int, default=1, help="of each pgbench run (default 1)")
-    parser.add_argument("--rounds", type=int, default=40, help="how often everything is repeated (default 40)")
+    parser = compare.arguments(__doc__, LOADS, 1, 40, "docs/bench/tracing.md")
     parser.add_argument("--clients", type=int, default=16, help="of pgbench (default 16)")
-    parser.add_argument("--scale", type=int, default=10, help="of pgbench's tables (default 10)")
     parser.add_argument("--threads", type=int, default=1, help="of the router (default 1)")
-    parser.add_argument(
-        "--output",
-        type=Path,
-        default=compare.REPOSITORY / "docs/bench/tracing.md",
-        help="default docs/bench/tracing.md; - only prints",
-    )
-    options = parser.parse_args()
-    options.loads = options.loads.split(",")
-    if unknown := set(options.loads) - set(LOADS):
-        parser.error(f"unknown load: {', '.join(sorted(unknown))}")
+    options = compare.parse(parser, LOADS)
     options.idle, options.result_gib = 100, 0.0
-    bench, routers, started = compare.Bench(options), [Tracing(), Untraced()], []
-    for key, (_, text, _) in LOADS.items():
-        (bench.directory / f"{key}.sql").write_text(text)
-    try:
-        bench.start(options.scale)
-        for router in routers:
-            started.append(router)
-            router.start(bench)
+    routers = [Tracing(), Untraced()]
+    with compare.running(options, routers) as bench:
+        for key, (_, text, _) in LOADS.items():
+            (bench.directory / f"{key}.sql").write_text(text)
         results = measure(bench, routers, options)
-    finally:
-        for router in started:
-            router.stop()
-        bench.stop()
-    text = markdown(
-        "tests/bench/compare/compare_tracing.py " + " ".join(sys.argv[1:]), results, options
-    )
-    if str(options.output) == "-":
-        print(text)
-    else:
-        options.output.write_text(text)
-        print(f"written: {options.output}")
+    command = "tests/bench/compare/compare_tracing.py " + " ".join(sys.argv[1:])
+    compare.write(markdown(command, results, options), options.output)
 
 
 if __name__ == "__main__":

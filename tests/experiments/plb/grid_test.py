@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1])]
-from quotas import NoQuotas, Quota, check_quota, controller  # noqa: E402
+from quotas import NoQuotas, Quota, check_quota, controller, thread_controller  # noqa: E402
 from settings import Differs, keep_settings  # noqa: E402
 from strategies import PAPER, SESSION, SIX, TRANSACTION, Cell, cells  # noqa: E402
 
@@ -48,6 +48,10 @@ class Quotas(unittest.TestCase):
         self.assertEqual((self.mount / "cpu/some/cgroup.procs").read_text(), "4711")
         self.assertEqual((self.mount / "cpuacct/some/cgroup.procs").read_text(), "4711")
         self.assertEqual(quota.accounting, self.mount / "cpuacct/some")
+        of_threads = Quota("other", 0.3, made_by=thread_controller(self.mount))
+        of_threads.add_thread(4712)
+        self.assertEqual((self.mount / "cpu/other/tasks").read_text(), "4712")
+        self.assertEqual((self.mount / "cpu/other/cpu.cfs_quota_us").read_text(), "3000")
 
     def test_version_1_with_one_mount_for_both(self):
         both = self.mount / "cpu,cpuacct"
@@ -97,6 +101,8 @@ class Quotas(unittest.TestCase):
         self.assertEqual((self.mount / "cgroup.subtree_control").read_text(), "+cpu")
         self.assertEqual((self.mount / "some/cpu.max").read_text(), "1500 10000")
         self.assertEqual((self.mount / "some/cpu.weight").read_text(), "1000")
+        with self.assertRaisesRegex(NoQuotas, "by cgroup v1 alone"):
+            thread_controller(self.mount)
 
     def test_version_2_without_a_limit(self):
         (self.mount / "cgroup.controllers").write_text("cpu\n")
