@@ -2,134 +2,129 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <cstdint>
-#include <deque>
-#include <optional>
-#include <unordered_map>
+#include <map>
 #include <utility>
-#include <variant>
 
-#include "admin/json_text.h"
+#include <nlohmann/json.hpp>
+
 #include "admin/text.h"
 #include "base/text.h"
 
 namespace sluice::admin {
 namespace {
 
-std::optional<std::int64_t> in_micros(std::optional<Micros> time) {
-  return time ? std::optional<std::int64_t>(time->count()) : std::nullopt;
+using Json = nlohmann::ordered_json;
+
+Json in_micros(std::optional<Micros> time) {
+  return time ? Json(time->count()) : Json(nullptr);
 }
-std::optional<std::int64_t> in_millis(std::optional<std::chrono::milliseconds> time) {
-  return time ? std::optional<std::int64_t>(time->count()) : std::nullopt;
+Json in_millis(std::optional<std::chrono::milliseconds> time) {
+  return time ? Json(time->count()) : Json(nullptr);
 }
-std::int64_t in_millis(WallTime time) {
+Json in_millis(WallTime time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
 }
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
 
-void add_counts(JsonText& json, const ClassCounts& counts) {
-  json.begin_object();
+Json counts_json(const ClassCounts& counts) {
+  Json object = Json::object();
   for (const auto& [name, count] : counts)
-    json.member(displayable(name), count);
-  json.end_object();
+    object[displayable(name)] = count;
+  return object;
 }
 
-void add_recent(JsonText& json, const RecentTimes& recent) {
-  json.begin_object()
-      .member("count", recent.count)
-      .member("median_us", in_micros(recent.times.median))
-      .member("p95_us", in_micros(recent.times.p95))
-      .member("p99_us", in_micros(recent.times.p99))
-      .end_object();
+Json recent_json(const RecentTimes& recent) {
+  return {{"count", recent.count},
+          {"median_us", in_micros(recent.times.median)},
+          {"p95_us", in_micros(recent.times.p95)},
+          {"p99_us", in_micros(recent.times.p99)}};
 }
 
-void add_class(JsonText& json, const ClassRow& row) {
-  json.begin_object()
-      .member("name", displayable(row.name))
-      .member("priority", row.priority)
-      .member("saturation", row.saturation)
-      .member("return_ratio", row.return_ratio)
-      .member("floor", row.floor)
-      .member("target", row.target)
-      .member("max_sessions", row.max_sessions)
-      .member("replicas", row.replicas)
-      .member("borrowed", row.borrowed)
-      .member("sessions", row.sessions)
-      .member("waiting", row.waiting)
-      .member("longest_wait_us", std::int64_t{row.longest_wait.count()})
-      .member("opened", row.opened);
-  add_counts(json.key("outcomes"), row.outcomes);
-  add_recent(json.key("response"), row.recent_response);
-  add_recent(json.key("wait"), row.recent_wait);
-  json.end_object();
+Json class_json(const ClassRow& row) {
+  return {{"name", displayable(row.name)},
+          {"priority", row.priority},
+          {"saturation", row.saturation},
+          {"return_ratio", row.return_ratio},
+          {"floor", row.floor},
+          {"target", row.target},
+          {"max_sessions", row.max_sessions},
+          {"replicas", row.replicas},
+          {"borrowed", row.borrowed},
+          {"sessions", row.sessions},
+          {"waiting", row.waiting},
+          {"longest_wait_us", row.longest_wait.count()},
+          {"opened", row.opened},
+          {"outcomes", counts_json(row.outcomes)},
+          {"response", recent_json(row.recent_response)},
+          {"wait", recent_json(row.recent_wait)}};
 }
 
-void add_replica(JsonText& json, const ReplicaRow& row) {
-  json.begin_object()
-      .member("name", displayable(row.name))
-      .member("role", row.role)
-      .member("host", displayable(row.host))
-      .member("port", row.port)
-      .member("pool", displayable(row.pool))
-      .member("borrowed", row.borrowed)
-      .member("up", row.up)
-      .member("draining", row.draining)
-      .member("sessions", row.sessions);
-  add_counts(json.key("loads"), row.loads);
-  json.member("in_recovery", row.in_recovery)
-      .member("lag_ms", in_millis(row.lag))
-      .member("lag_bytes", row.lag_bytes)
-      .member("probe_last_us", in_micros(row.probe_last))
-      .member("probe_median_us", in_micros(row.probe_median))
-      .member("probe_failures", row.probe_failures)
-      .member("checked_ms_ago", in_millis(row.age))
-      .member("last_error", displayable(row.last_error))
-      .member("weight", row.weight)
-      .member("timeline", row.timeline)
-      .member("source", row.source)
-      .end_object();
+Json replica_json(const ReplicaRow& row) {
+  return {{"name", displayable(row.name)},
+          {"role", row.role},
+          {"host", displayable(row.host)},
+          {"port", row.port},
+          {"pool", displayable(row.pool)},
+          {"borrowed", row.borrowed},
+          {"up", row.up},
+          {"draining", row.draining},
+          {"sessions", row.sessions},
+          {"loads", counts_json(row.loads)},
+          {"in_recovery", or_null(row.in_recovery)},
+          {"lag_ms", in_millis(row.lag)},
+          {"lag_bytes", or_null(row.lag_bytes)},
+          {"probe_last_us", in_micros(row.probe_last)},
+          {"probe_median_us", in_micros(row.probe_median)},
+          {"probe_failures", row.probe_failures},
+          {"checked_ms_ago", in_millis(row.age)},
+          {"last_error", displayable(row.last_error)},
+          {"weight", row.weight},
+          {"timeline", or_null(row.timeline)},
+          {"source", row.source}};
 }
 
-struct AddCell {
-  JsonText& json;
-  void operator()(std::monostate) const { json.null(); }
-  void operator()(std::int64_t value) const { json.value(value); }
-  void operator()(bool value) const { json.value(value); }
-  void operator()(const std::string& value) const { json.value(displayable(value)); }
-  void operator()(const ClassCounts& counts) const { add_counts(json, counts); }
-  void operator()(const FieldsList& list) const {
-    json.begin_array();
+struct CellJson {
+  Json operator()(std::monostate) const { return nullptr; }
+  Json operator()(std::int64_t value) const { return value; }
+  Json operator()(bool value) const { return value; }
+  Json operator()(const std::string& value) const { return displayable(value); }
+  Json operator()(const ClassCounts& counts) const { return counts_json(counts); }
+  Json operator()(const FieldsList& list) const {
+    Json array = Json::array();
     for (const Fields& fields : list) {
-      json.begin_object();
+      Json object = Json::object();
       for (const auto& [name, value] : fields)
-        json.member(name, displayable(value));
-      json.end_object();
+        object[std::string(name)] = displayable(value);
+      array.push_back(std::move(object));
     }
-    json.end_array();
+    return array;
   }
 };
 
-void add_rows(JsonText& json, const View& view, const std::vector<Row>& rows) {
-  json.begin_array();
+Json rows_json(const View& view, const std::vector<Row>& rows) {
+  Json list = Json::array();
   for (const Row& row : rows) {
-    json.begin_object();
+    Json object = Json::object();
     for (std::size_t i = 0; i < row.size(); ++i)
-      std::visit(AddCell{json.key(view.columns[i].name)}, row[i]);
-    json.end_object();
+      object[std::string(view.columns[i].name)] = std::visit(CellJson{}, row[i]);
+    list.push_back(std::move(object));
   }
-  json.end_array();
+  return list;
 }
 
 // One column per thing that is told of a class; null where there was no such class.
 struct ClassColumn {
   const char* name;
-  std::optional<std::int64_t> (*get)(const History::OfClass&);
+  Json (*get)(const History::OfClass&);
 };
 constexpr std::array<ClassColumn, 8> kClassColumns{{
-    {"sessions", [](const History::OfClass& c) { return std::optional(c.sessions); }},
-    {"waiting", [](const History::OfClass& c) { return std::optional(c.waiting); }},
-    {"replicas", [](const History::OfClass& c) { return std::optional(c.replicas); }},
-    {"opened", [](const History::OfClass& c) { return std::optional(c.opened); }},
+    {"sessions", [](const History::OfClass& c) { return Json(c.sessions); }},
+    {"waiting", [](const History::OfClass& c) { return Json(c.waiting); }},
+    {"replicas", [](const History::OfClass& c) { return Json(c.replicas); }},
+    {"opened", [](const History::OfClass& c) { return Json(c.opened); }},
     {"median_us", [](const History::OfClass& c) { return in_micros(c.response.median); }},
     {"p95_us", [](const History::OfClass& c) { return in_micros(c.response.p95); }},
     {"p99_us", [](const History::OfClass& c) { return in_micros(c.response.p99); }},
@@ -144,157 +139,129 @@ const History::OfClass* find_class(const History::Sample& sample, const std::str
 
 using Samples = std::deque<History::Sample>;
 
-void add_class_history(JsonText& json, const std::string& name, Samples::const_iterator first,
-                       Samples::const_iterator last) {
-  json.begin_object().member("name", displayable(name));
+Json class_history(const std::string& name, Samples::const_iterator first, Samples::const_iterator last) {
+  Json json = Json::object();
+  json["name"] = displayable(name);
   for (const ClassColumn& column : kClassColumns) {
-    json.key(column.name).begin_array();
+    Json values = Json::array();
     for (auto sample = first; sample != last; ++sample) {
       const History::OfClass* const one = find_class(*sample, name);
-      json.value(one == nullptr ? std::nullopt : column.get(*one));
+      values.push_back(one == nullptr ? Json(nullptr) : column.get(*one));
     }
-    json.end_array();
+    json[column.name] = std::move(values);
   }
-  json.end_object();
+  return json;
 }
 
-void add_stay(JsonText& json, const History::Stay& stay) {
-  json.begin_object()
-      .member("since_ms", in_millis(stay.since))
-      .member("pool", displayable(stay.pool))
-      .member("borrowed", stay.borrowed)
-      .member("live", stay.live)
-      .end_object();
+Json stay_json(const History::Stay& stay) {
+  return {{"since_ms", in_millis(stay.since)},
+          {"pool", displayable(stay.pool)},
+          {"borrowed", stay.borrowed},
+          {"live", stay.live}};
 }
-
-void add_warning(JsonText& json, const WarningRow& row) {
-  json.begin_object()
-      .member("file", displayable(row.file))
-      .member("line", row.line)
-      .member("key", displayable(row.key))
-      .member("message", displayable(row.message))
-      .member("hint", displayable(row.hint))
-      .end_object();
-}
-
-// The names of a matrix in the order in which they came, and where each is.
-class Axis {
- public:
-  std::size_t place(const std::string& name) {
-    const auto [found, is_new] = places_.try_emplace(name, names_.size());
-    if (is_new) names_.push_back(name);
-    return found->second;
-  }
-  std::size_t size() const noexcept { return names_.size(); }
-  void add_to(JsonText& json) const {
-    json.begin_array();
-    for (const std::string& name : names_)
-      json.value(displayable(name));
-    json.end_array();
-  }
-
- private:
-  std::vector<std::string> names_;
-  std::unordered_map<std::string, std::size_t> places_;
-};
 
 }  // namespace
 
 std::string overview_json(const Snapshot& overview, std::string_view version, Commands commands) {
-  const StateRow& state = overview.state;
-  JsonText json;
-  json.begin_object()
-      .member("version", version)
-      .member("started_ms", in_millis(state.started))
-      .member("config_loaded_ms", in_millis(state.config_loaded))
-      .member("ready", state.ready)
-      .member("reason", displayable(state.reason))
-      .member("shutting_down", state.shutting_down)
-      .member("paused", state.paused)
-      .member("commands", commands == Commands::WithToken);
-  json.key("classes").begin_array();
+  Json classes = Json::array();
   for (const ClassRow& row : overview.classes)
-    add_class(json, row);
-  json.end_array().key("replicas").begin_array();
+    classes.push_back(class_json(row));
+  Json replicas = Json::array();
   for (const ReplicaRow& row : overview.replicas)
-    add_replica(json, row);
-  json.end_array().key("rejections").begin_object();
+    replicas.push_back(replica_json(row));
+  Json rejections = Json::object();
   for (const RejectionRow& row : overview.rejections)
-    if (row.count > 0) json.member(row.reason, row.count);
-  json.end_object().key("warnings").begin_array();
+    if (row.count > 0) rejections[row.reason] = row.count;
+  Json warnings = Json::array();
   for (const WarningRow& row : overview.warnings)
-    add_warning(json, row);
-  return json.end_array().end_object().take();
+    warnings.push_back({{"file", displayable(row.file)},
+                        {"line", row.line},
+                        {"key", displayable(row.key)},
+                        {"message", displayable(row.message)},
+                        {"hint", displayable(row.hint)}});
+  const StateRow& state = overview.state;
+  const Json document = {{"version", std::string(version)},
+                         {"started_ms", in_millis(state.started)},
+                         {"config_loaded_ms", in_millis(state.config_loaded)},
+                         {"ready", state.ready},
+                         {"reason", displayable(state.reason)},
+                         {"shutting_down", state.shutting_down},
+                         {"paused", state.paused},
+                         {"commands", commands == Commands::WithToken},
+                         {"classes", std::move(classes)},
+                         {"replicas", std::move(replicas)},
+                         {"rejections", std::move(rejections)},
+                         {"warnings", std::move(warnings)}};
+  return document.dump();
 }
 
 std::string rtt_matrix_json(const std::vector<RttRow>& rows) {
-  Axis hosts, servers;
-  std::vector<std::pair<std::size_t, std::size_t>> places;  // of each row
-  for (const RttRow& row : rows) {
-    const std::size_t host = hosts.place(row.host);
-    places.emplace_back(host, servers.place(row.server));
-  }
-  std::vector<const RttRow*> cells(hosts.size() * servers.size(), nullptr);
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    cells[places[i].first * servers.size() + places[i].second] = &rows[i];
-  JsonText json;
-  hosts.add_to(json.begin_object().key("hosts"));
-  servers.add_to(json.key("servers"));
-  const auto matrix = [&](const char* name, const auto& add) {
-    json.key(name).begin_array();
-    for (std::size_t h = 0; h < hosts.size(); ++h) {
-      json.begin_array();
-      for (std::size_t s = 0; s < servers.size(); ++s)
-        add(cells[h * servers.size() + s]);
-      json.end_array();
-    }
-    json.end_array();
+  std::vector<std::string> hosts, servers;
+  const auto place = [](std::vector<std::string>& names, const std::string& name) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+    names.push_back(name);
+    return names.size() - 1;
   };
-  matrix("rtt_us",
-         [&](const RttRow* cell) { json.value(cell == nullptr ? std::nullopt : in_micros(cell->rtt)); });
-  matrix("source", [&](const RttRow* cell) { json.value(cell == nullptr ? "" : cell->source); });
-  return json.end_object().take();
+  std::map<std::pair<std::size_t, std::size_t>, const RttRow*> cells;
+  for (const RttRow& row : rows)
+    cells[{place(hosts, row.host), place(servers, row.server)}] = &row;
+  Json rtt = Json::array(), source = Json::array();
+  for (std::size_t h = 0; h < hosts.size(); ++h) {
+    Json times = Json::array(), sources = Json::array();
+    for (std::size_t s = 0; s < servers.size(); ++s) {
+      const auto cell = cells.find({h, s});
+      times.push_back(cell == cells.end() ? Json(nullptr) : in_micros(cell->second->rtt));
+      sources.push_back(cell == cells.end() ? "" : cell->second->source);
+    }
+    rtt.push_back(std::move(times));
+    source.push_back(std::move(sources));
+  }
+  const auto shown = [](const std::vector<std::string>& names) {
+    Json list = Json::array();
+    for (const std::string& name : names)
+      list.push_back(displayable(name));
+    return list;
+  };
+  return Json{{"hosts", shown(hosts)},
+              {"servers", shown(servers)},
+              {"rtt_us", std::move(rtt)},
+              {"source", std::move(source)}}
+      .dump();
 }
 
 std::string history_json(const History& history, std::size_t most) {
   const Samples& samples = history.samples();
   const auto last = samples.end();
   const auto first = last - static_cast<std::ptrdiff_t>(std::min(most, samples.size()));
-  const std::uint64_t newest = samples.empty() ? 0 : samples.back().number;
-  JsonText json;
-  json.begin_object()
-      .member("step_s", std::int64_t{History::kStep.count()})
-      .member("newest", static_cast<std::int64_t>(newest));
-  json.key("times_ms").begin_array();
-  for (auto sample = first; sample != last; ++sample)
-    json.value(in_millis(sample->time));
-  json.end_array().key("rejected").begin_array();
+  Json times = Json::array(), rejected = Json::array(), classes = Json::array(), replicas = Json::array();
   std::vector<std::string> names;
   for (auto sample = first; sample != last; ++sample) {
-    json.value(sample->rejected);
+    times.push_back(in_millis(sample->time));
+    rejected.push_back(sample->rejected);
     for (const History::OfClass& one : sample->classes)
       if (std::find(names.begin(), names.end(), one.name) == names.end()) names.push_back(one.name);
   }
-  json.end_array().key("classes").begin_array();
   for (const std::string& name : names)
-    add_class_history(json, name, first, last);
-  json.end_array().key("replicas").begin_array();
+    classes.push_back(class_history(name, first, last));
   for (const auto& [name, all] : history.stays()) {
-    json.begin_object().member("name", displayable(name)).key("stays").begin_array();
+    Json stays = Json::array();
     for (std::size_t i = all.size() - std::min(most, all.size()); i < all.size(); ++i)
-      add_stay(json, all[i]);
-    json.end_array().end_object();
+      stays.push_back(stay_json(all[i]));
+    replicas.push_back({{"name", displayable(name)}, {"stays", std::move(stays)}});
   }
-  return json.end_array().end_object().take();
+  return Json{{"step_s", History::kStep.count()}, {"newest", samples.empty() ? 0 : samples.back().number},
+              {"times_ms", std::move(times)},     {"rejected", std::move(rejected)},
+              {"classes", std::move(classes)},    {"replicas", std::move(replicas)}}
+      .dump();
 }
 
 std::string views_json(const std::vector<const View*>& views, const Snapshot& snapshot,
                        const ViewContext& context) {
-  JsonText json;
-  json.begin_object();
+  Json document = Json::object();
   for (const View* view : views)
-    add_rows(json.key(ascii_lower(view->name)), *view, view->rows(snapshot, context));
-  return json.end_object().take();
+    document[ascii_lower(view->name)] = rows_json(*view, view->rows(snapshot, context));
+  return document.dump();
 }
 
 }  // namespace sluice::admin
