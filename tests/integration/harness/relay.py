@@ -6,6 +6,7 @@ import struct
 import threading
 import time
 
+CANCEL_REQUEST = struct.pack("!I", 80877102)
 
 class Knobs:
     """What one direction does to the bytes. All may be changed while bytes flow."""
@@ -34,6 +35,8 @@ class Relay:
         self.keep_client_open = keep_client_open  # True: the end of the server's stream is not passed on
         self.accept_only = False  # True: accept and say nothing
         self.accepted = 0
+        self.cancels = 0  # connections that began with a CancelRequest
+        self.cancels_open = 0  # those that their client has not closed yet
         self._listener = socket.create_server(listen, backlog=512)
         self.host, self.port = self._listener.getsockname()
         self._sockets = []
@@ -92,6 +95,7 @@ class Relay:
         server.close()
 
     def _pump(self, source, sink, knobs, keep_open):
+        is_cancel = False
         try:
             while not self._stopping:
                 if knobs.stalled:
@@ -105,6 +109,9 @@ class Relay:
                 data = source.recv(size)
                 if not data:
                     break
+                if knobs is self.to_server and data[4:8] == CANCEL_REQUEST:
+                    is_cancel = True
+                    self._count_cancel(1)
                 if knobs.drop:
                     continue
                 if knobs.delay:
@@ -113,11 +120,19 @@ class Relay:
                     return
         except OSError:
             pass
+        finally:
+            if is_cancel:
+                self._count_cancel(-1)
         if not keep_open:
             try:
                 sink.shutdown(socket.SHUT_WR)
             except OSError:
                 pass
+
+    def _count_cancel(self, change):
+        with self._lock:
+            self.cancels += max(change, 0)
+            self.cancels_open += change
 
     def _forward(self, data, source, sink, knobs):
         limit = knobs.close_after if knobs.close_after is not None else knobs.reset_after
