@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include <unistd.h>
@@ -54,9 +55,37 @@ std::optional<double> of_cgroup(const std::string& path) {
   return parse_cpu_stat(file_text(path + "/cpu.stat"));
 }
 
-std::optional<double> quota_of(const std::string& path) {
+std::optional<double> quota_in(const std::string& path) {
   if (const auto granted = parse_cpu_max(file_text(path + "/cpu.max"))) return granted;
   return parse_cfs_quota(file_text(path + "/cpu.cfs_quota_us"), file_text(path + "/cpu.cfs_period_us"));
+}
+
+// Nothing where no file says: a quota of 0 is none.
+std::optional<double> quota_of(std::string path) {
+  if (const auto found = quota_in(path)) return found;
+  constexpr std::string_view kAccounts = "/cpuacct/";
+  const std::size_t at = path.find(kAccounts);
+  if (at == path.npos) return std::nullopt;
+  return quota_in(path.replace(at, kAccounts.size(), "/cpu/"));
+}
+
+CpuBasis basis_of(const ReplicaSpec& replica) {
+  CpuBasis basis;
+  const auto* const cgroup = std::get_if<CgroupSource>(&replica.cpu);
+  if (cgroup != nullptr)
+    basis.cpu_source = parse_cpuacct_usage(file_text(cgroup->path + "/cpuacct.usage"))
+                           ? "cgroup v1 cpuacct.usage"
+                           : "cgroup v2 cpu.stat";
+  else if (std::holds_alternative<ProcessSource>(replica.cpu))
+    basis.cpu_source = "/proc";
+  const double quota = cgroup == nullptr ? 0 : quota_of(cgroup->path).value_or(0);
+  basis.cores = replica.cores > 0 ? replica.cores : quota;
+  basis.cores_source = replica.cores > 0 ? "cores:N" : "the cgroup's quota";
+  if (basis.cores <= 0) {
+    basis.cores = std::max(1U, std::thread::hardware_concurrency());
+    basis.cores_source = kWholeMachine;
+  }
+  return basis;
 }
 
 }  // namespace
@@ -79,15 +108,11 @@ std::vector<double> read_cpu(std::span<const ReplicaSpec> replicas) {
   return seconds;
 }
 
-std::vector<double> read_cores(std::span<const ReplicaSpec> replicas) {
-  std::vector<double> cores;
-  for (const ReplicaSpec& replica : replicas) {
-    double count = replica.cores;
-    if (const auto* const cgroup = std::get_if<CgroupSource>(&replica.cpu); cgroup != nullptr && count <= 0)
-      count = quota_of(cgroup->path).value_or(0);
-    cores.push_back(count > 0 ? count : std::max(1U, std::thread::hardware_concurrency()));
-  }
-  return cores;
+std::vector<CpuBasis> read_basis(std::span<const ReplicaSpec> replicas) {
+  std::vector<CpuBasis> all;
+  for (const ReplicaSpec& replica : replicas)
+    all.push_back(basis_of(replica));
+  return all;
 }
 
 }  // namespace sluice::bench

@@ -20,30 +20,104 @@ Place place_of(const RunKey& key) {
   return {static_cast<double>(key.terminals), key.premium_share, key.strategy};
 }
 
-auto comparable(const RunKey& k) {
-  return std::make_tuple(k.workload, k.scale, k.budget, k.mode, k.duration, k.warm_up, k.lifetime_min,
-                         k.lifetime_max, k.think);
+// What has to be alike, each with a name and its value in words.
+struct Condition {
+  const char* name;
+  std::string value;
+  bool in_title = false;  // title_of() says it anyway
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words)
+    text += (text.empty() ? "" : ", ") + word;
+  return text;
 }
 
-std::string title_of(const RunKey& key) {
+std::vector<Condition> conditions_of(const RunInfo& run) {
+  const RunKey& k = run.key;
+  const auto seconds = [](double value) { return sim::digits(value, 8) + " s"; };
+  return {{"workload", k.workload, true},
+          {"scale", k.scale, true},
+          {"replicas", std::to_string(k.budget), true},
+          {"mode", k.mode == PoolMode::Transaction ? "transaction" : "session", true},
+          {"duration", seconds(k.duration), true},
+          {"think time", k.think, true},
+          {"digest of the workload", k.digest},
+          {"seed", std::to_string(k.seed)},
+          {"replica asked", k.ask_replica == AskReplica::PerQuery ? "per query" : "per session"},
+          {"warm-up", seconds(k.warm_up)},
+          {"lifetime", sim::digits(k.lifetime_min, 8) + " to " + seconds(k.lifetime_max)},
+          {"query timeout", seconds(k.query_timeout)},
+          {"connect timeout", seconds(k.connect_timeout)},
+          {"drain", seconds(k.drain)},
+          {"hosts", k.hosts.empty() ? "none" : joined(k.hosts)},
+          {"classes", run.class_names[0] + " and " + run.class_names[1]}};
+}
+
+std::vector<std::string> values_of(const std::vector<Condition>& conditions) {
+  std::vector<std::string> values;
+  for (const Condition& condition : conditions)
+    values.push_back(condition.value);
+  return values;
+}
+
+// The values of each condition among the runs.
+std::vector<std::set<std::string>> values_among(const std::vector<RunInfo>& runs) {
+  std::vector<std::set<std::string>> all;
+  for (const RunInfo& run : runs) {
+    const std::vector<Condition> conditions = conditions_of(run);
+    all.resize(conditions.size());
+    for (std::size_t i = 0; i < conditions.size(); ++i)
+      all[i].insert(conditions[i].value);
+  }
+  return all;
+}
+
+std::string title_of(const RunInfo& run, const std::vector<std::set<std::string>>& among) {
+  const RunKey& key = run.key;
   std::string title = key.workload + " at scale " + key.scale;
   if (key.budget > 0) title += ", " + std::to_string(key.budget) + " replicas";
   title += key.mode == PoolMode::Transaction ? ", transaction mode" : ", session mode";
   title += ", " + sim::digits(key.duration) + " s";
   if (key.think != "0") title += ", think time " + key.think + " s";
+  const std::vector<Condition> conditions = conditions_of(run);
+  for (std::size_t i = 0; i < conditions.size(); ++i)
+    if (!conditions[i].in_title && among[i].size() > 1)
+      title += std::string(", ") + conditions[i].name + " " + conditions[i].value;
   return title;
+}
+
+void add_service(Service& service, const Summary& summary) {
+  for (std::size_t c = 0; c < kClassCount; ++c) {
+    const ResponseSummary& answers = summary.classes[c];
+    const WaitingSummary& waiting = summary.waiting[c];
+    service.queries[c] += answers.queries;
+    service.sessions[c] += waiting.sessions;
+    service.lost[c] += answers.lost;
+    service.sessions_lost[c] += waiting.lost;
+    service.waiting_mean[c].push_back(waiting.mean.seconds);
+    service.waiting_p95[c].push_back(waiting.p95.seconds);
+    Service::AtLeast& at_least = service.at_least[c];
+    at_least.mean |= answers.mean.at_least;
+    at_least.median |= answers.median.at_least;
+    at_least.p95 |= answers.p95.at_least;
+    at_least.waiting_mean |= waiting.mean.at_least;
+    at_least.waiting_p95 |= waiting.p95.at_least;
+  }
+  service.all_mean_at_least |= summary.all.mean.at_least;
 }
 
 void add_values(sim::PlbRow& row, const RunInfo& run) {
   const Summary& summary = run.summary;
   for (std::size_t c = 0; c < kClassCount; ++c) {
-    if (summary.classes[c].queries == 0) continue;
-    row.mean[c].push_back(summary.classes[c].mean);
-    row.median[c].push_back(summary.classes[c].median);
-    row.p95[c].push_back(summary.classes[c].p95);
+    if (summary.classes[c].samples() == 0) continue;
+    row.mean[c].push_back(summary.classes[c].mean.seconds);
+    row.median[c].push_back(summary.classes[c].median.seconds);
+    row.p95[c].push_back(summary.classes[c].p95.seconds);
   }
-  row.all_mean.push_back(summary.all.mean);
-  row.all_median.push_back(summary.all.median);
+  row.all_mean.push_back(summary.all.mean.seconds);
+  row.all_median.push_back(summary.all.median.seconds);
   row.utilization.push_back(run.utilization());
   row.utilization_cv.push_back(run.utilization_cv());
 }
@@ -58,9 +132,18 @@ void drop_incomplete(sim::PlbRow& row) {
     }
 }
 
-Group group_of(std::vector<const RunInfo*> runs) {
+void add_sources(std::set<std::string>& sources, bool& whole_machine, const RunInfo& run) {
+  for (const ReplicaUse& replica : run.replicas) {
+    sources.insert("processor time from " + replica.cpu_source + ", utilization 1 is " +
+                   replica.cores_source);
+    whole_machine |= replica.cores_source == kWholeMachine;
+  }
+}
+
+Group group_of(std::vector<const RunInfo*> runs, const std::vector<std::set<std::string>>& among) {
   Group group;
-  group.title = title_of(runs.front()->key);
+  std::set<std::string> sources;
+  group.title = title_of(*runs.front(), among);
   group.class_names = runs.front()->class_names;
   group.has_utilization = true;
   std::stable_sort(runs.begin(), runs.end(), [](const RunInfo* a, const RunInfo* b) {
@@ -76,13 +159,16 @@ Group group_of(std::vector<const RunInfo*> runs) {
       row.premium_share = share;
       row.strategy = strategy;
       group.repetitions.emplace_back();
+      group.service.emplace_back();
     }
+    add_service(group.service.back(), run->summary);
+    add_sources(sources, group.whole_machine, *run);
     add_values(group.rows.back(), *run);
     group.repetitions.back().push_back(run->key.repetition);
     group.has_utilization = group.has_utilization && run->has_utilization();
-    group.errors += run->summary.all.errors;
     group.late += run->summary.late.queries;
   }
+  group.cpu_sources.assign(sources.begin(), sources.end());
   for (sim::PlbRow& row : group.rows)
     drop_incomplete(row);
   return group;
@@ -121,14 +207,32 @@ std::optional<stats::Interval> paired_change(const std::vector<double>& x,
 
 }  // namespace
 
+double Service::lost_share(std::size_t class_index) const noexcept {
+  const std::size_t gone = lost[class_index].total(), asked = queries[class_index] + gone;
+  return asked == 0 ? 0 : static_cast<double>(gone) / static_cast<double>(asked);
+}
+
 std::vector<Group> groups_of(const std::vector<RunInfo>& runs) {
-  std::map<decltype(comparable(RunKey{})), std::vector<const RunInfo*>> parts;
+  const auto among = values_among(runs);
+  std::map<std::vector<std::string>, std::vector<const RunInfo*>> parts;
   for (const RunInfo& run : runs)
-    parts[comparable(run.key)].push_back(&run);
+    parts[values_of(conditions_of(run))].push_back(&run);
   std::vector<Group> groups;
-  for (const auto& [key, part] : parts)
-    groups.push_back(group_of(part));
+  for (const auto& [values, part] : parts)
+    groups.push_back(group_of(part, among));
   return groups;
+}
+
+std::string kept_apart(const std::vector<RunInfo>& runs) {
+  std::string text;
+  if (runs.empty()) return text;
+  const std::vector<Condition> conditions = conditions_of(runs.front());
+  const auto among = values_among(runs);
+  for (std::size_t i = 0; i < conditions.size(); ++i)
+    if (among[i].size() > 1)
+      text += std::string(text.empty() ? "Kept apart, as they differ: " : "; ") + conditions[i].name + " (" +
+              joined({among[i].begin(), among[i].end()}) + ")";
+  return text;
 }
 
 std::vector<Finding> findings_of(const Group& group, const std::string& baseline) {
@@ -146,7 +250,8 @@ std::vector<Finding> findings_of(const Group& group, const std::string& baseline
       if (x.empty() || y.empty()) continue;
       const bool repeated = x.size() > 1 && y.size() > 1;
       findings.push_back({strategy, test, repeated, stats::median_difference(x, y),
-                          paired_change(x, group.repetitions[a], y, group.repetitions[b])});
+                          paired_change(x, group.repetitions[a], y, group.repetitions[b]),
+                          group.service[a].lost_share(test.which), group.service[b].lost_share(test.which)});
     }
   return findings;
 }

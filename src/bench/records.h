@@ -28,17 +28,29 @@ struct QueryRecord {
   Phase phase = Phase::Measured;
 };
 
+// What became of a query, or of a session's wish to begin.
+enum class Fate { Served, TimedOut, Cut, Refused, Failed };
+// Of a record's error. TimedOut: "timeout", or 57014, whoever cancelled it; Refused: SQLSTATE class 53 and
+// 57P03.
+Fate fate_of(std::string_view error) noexcept;
+// Given up before it had ended: the time that it had taken is a lower bound of what it would have.
+constexpr bool given_up(Fate fate) noexcept {
+  return fate == Fate::TimedOut || fate == Fate::Cut;
+}
+
 struct SessionRecord {
   std::size_t session = 0;
   std::size_t class_index = 0;
   std::string host, replica;  // the last one, when there was more than one
   double arrives = 0;         // planned
   double late = 0;            // how much later it began to connect
-  double waiting = 0;         // from `arrives` until it could ask, or was refused
+  double waiting = 0;         // from `arrives` until it could ask, or could not
+  bool served = false;        // it could ask
   double lifetime = 0;        // planned
   double ended = 0;
   std::size_t queries = 0, errors = 0;
-  std::string error;  // why it could not begin or go on
+  std::string error;              // why it could not begin or go on
+  Phase phase = Phase::Measured;  // of `arrives`
 };
 
 // Lines of CSV, RFC 4180, with \n behind each.

@@ -21,28 +21,24 @@ using report::Section;
 using sim::digits;
 using sim::percent;
 
-std::string mean_text(const std::vector<double>& values, int significant = 4) {
-  if (values.empty()) return "-";
-  return digits(stats::mean(values), significant);
-}
-
-std::string interval_text(const stats::Interval& interval, std::string (*text)(double)) {
-  return text(interval.low) + " to " + text(interval.high);
-}
-std::string seconds_text(double value) {
-  return digits(value, 3);
-}
-
-// The least, the middle and the greatest share of those that ran at several T.
+// Up to three shares among those that ran at every T of the group, or if there is none, at the most T: the
+// least, the greatest and the one nearest to the middle between them. None when no share ran at two T.
 std::vector<double> three_mixes(const Group& group) {
   std::map<double, std::set<double>> terminals;
   for (const sim::PlbRow& row : group.rows)
     terminals[row.premium_share].insert(row.sessions);
+  std::size_t most = 2;
+  for (const auto& [share, all] : terminals)
+    most = std::max(most, all.size());
   std::vector<double> shares;
   for (const auto& [share, all] : terminals)
-    if (all.size() > 1) shares.push_back(share);
+    if (all.size() == most) shares.push_back(share);
   if (shares.size() <= 3) return shares;
-  return {shares.front(), shares[shares.size() / 2], shares.back()};
+  const double centre = (shares.front() + shares.back()) / 2;
+  const auto middle = std::min_element(shares.begin() + 1, shares.end() - 1, [&](double a, double b) {
+    return std::abs(a - centre) < std::abs(b - centre);
+  });
+  return {shares.front(), *middle, shares.back()};
 }
 
 // Charts with a line for each strategy, in the same order in all of them and so in the same colour.
@@ -123,6 +119,8 @@ Section utilization(const Group& group) {
        "replicas as the whole population. Both are means over runs."},
       {},
       {}};
+  for (const std::string& source : group.cpu_sources)
+    section.paragraphs.push_back("Measured: " + source + ".");
   mean.append_to(section.charts);
   spread.append_to(section.charts);
   return section;
@@ -149,138 +147,61 @@ Section volcano(const Group& group, const std::vector<Finding>& findings, const 
       findings.empty() ? std::vector<std::vector<std::string>>{} : findings_table(group, findings).rows()};
 }
 
+// What was not served and how long sessions waited, with a chart of the waiting per T and class.
+Section service_section(const Group& group) {
+  StrategyCharts charts(group, "share of " + group.class_names[0], "mean waiting time of sessions, s");
+  for (std::size_t c = 0; c < kClassCount; ++c)
+    for (std::size_t i = 0; i < group.rows.size(); ++i)
+      charts.add("Waiting of " + group.class_names[c] + " sessions at T = " + digits(group.rows[i].sessions),
+                 group.rows[i], group.rows[i].premium_share, group.service[i].waiting_mean[c]);
+  Section section{
+      group.title + ": what was lost, and waiting to begin",
+      {"Queries and sessions of the measured time, over all runs. Timed out and cut queries are in the "
+       "response times with the time that they had taken, which is a lower bound; refused and failed ones "
+       "have none and are only here. A session waits from its planned arrival until it may ask; this is not "
+       "in response times."},
+      {},
+      service_table(group).rows()};
+  charts.append_to(section.charts);
+  return section;
+}
+
+}  // namespace
+
 std::vector<std::string> cautions(const Group& group) {
   std::vector<std::string> out = {"Means over runs; times in seconds."};
-  if (group.errors > 0)
-    out.push_back(std::to_string(group.errors) + " measured queries ended with an error.");
+  Losses lost;
+  bool at_least = false;
+  for (const Service& service : group.service)
+    for (std::size_t c = 0; c < kClassCount; ++c) {
+      lost += service.lost[c];
+      at_least |= service.at_least[c].mean || service.at_least[c].waiting_mean;
+    }
+  if (lost.total() > 0)
+    out.push_back(std::to_string(lost.total()) +
+                  " measured queries were lost: " + std::to_string(lost.timed_out) + " timed out, " +
+                  std::to_string(lost.cut) + " were cut, " + std::to_string(lost.refused) + " refused, " +
+                  std::to_string(lost.failed) + " failed. Compare times only where strategies lost alike.");
+  if (at_least)
+    out.emplace_back("\">=\": a lower bound, as some of what it rests on was given up before it had ended.");
+  if (group.whole_machine)
+    out.emplace_back(
+        "Utilization 1 is the whole machine for some replicas, since no quota of theirs was found: give "
+        "cores:N.");
   if (group.late > 0)
     out.push_back(std::to_string(group.late) +
                   " queries were sent more than 10 ms late; their response times hold that delay.");
   return out;
 }
 
-}  // namespace
-
-sim::Table runs_table(const std::vector<RunInfo>& runs) {
-  sim::Table table({"workload",
-                    "scale",
-                    "budget",
-                    "mode",
-                    "strategy",
-                    "terminals",
-                    "premium_share",
-                    "repetition",
-                    "class",
-                    "sessions",
-                    "sessions_failed",
-                    "queries",
-                    "errors",
-                    "mean",
-                    "median",
-                    "p95",
-                    "p99",
-                    "session_waiting_mean",
-                    "utilization",
-                    "utilization_cv",
-                    "late_sessions",
-                    "late_queries",
-                    "began"});
-  for (const RunInfo& run : runs)
-    for (std::size_t c = 0; c < kClassCount; ++c) {
-      const RunKey& key = run.key;
-      const Summary& all = run.summary;
-      const ResponseSummary& s = all.classes[c];
-      const bool used = run.has_utilization();
-      table.add({key.workload,
-                 key.scale,
-                 std::to_string(key.budget),
-                 key.mode == PoolMode::Transaction ? "transaction" : "session",
-                 key.strategy,
-                 std::to_string(key.terminals),
-                 digits(key.premium_share, 8),
-                 std::to_string(key.repetition),
-                 run.class_names[c],
-                 std::to_string(all.sessions[c]),
-                 std::to_string(all.sessions_failed[c]),
-                 std::to_string(s.queries),
-                 std::to_string(s.errors),
-                 digits(s.mean, 8),
-                 digits(s.median, 8),
-                 digits(s.p95, 8),
-                 digits(s.p99, 8),
-                 digits(all.session_waiting_mean[c], 8),
-                 used ? digits(run.utilization(), 8) : "",
-                 used ? digits(run.utilization_cv(), 8) : "",
-                 std::to_string(all.late.sessions),
-                 std::to_string(all.late.queries),
-                 run.began});
-    }
-  return table;
-}
-
-sim::Table rows_table(const Group& group) {
-  std::vector<std::string> header = {"T", group.class_names[0], "strategy", "runs"};
-  for (const std::string& name : group.class_names)
-    for (const char* what : {" mean", " median", " p95"})
-      header.push_back(name + what);
-  header.insert(header.end(), {"all mean", "u", "CV(u)"});
-  sim::Table table(header);
-  for (const sim::PlbRow& row : group.rows) {
-    std::vector<std::string> cells = {digits(row.sessions), digits(row.premium_share), row.strategy,
-                                      std::to_string(row.all_mean.size())};
-    for (std::size_t c = 0; c < kClassCount; ++c)
-      for (const auto* values : {&row.mean[c], &row.median[c], &row.p95[c]})
-        cells.push_back(mean_text(*values));
-    cells.push_back(mean_text(row.all_mean));
-    for (const auto* values : {&row.utilization, &row.utilization_cv})
-      cells.push_back(group.has_utilization ? mean_text(*values, 3) : "-");
-    table.add(cells);
-  }
-  return table;
-}
-
-sim::Table findings_table(const Group& group, const std::vector<Finding>& findings) {
-  sim::Table table({"strategy", "T", group.class_names[0], "class", "value", "change", "paired change",
-                    "95% (paired, t)", "difference, s", "95% (bootstrap)", "p (Welch)", "p (Holm)",
-                    "Hedges g"});
-  for (const Finding& f : findings)
-    table.add({f.strategy, digits(f.test.sessions), digits(f.test.premium_share),
-               group.class_names[f.test.which], std::string(sim::metric_name(f.test.metric)),
-               percent(f.test.change), f.paired ? percent(f.paired->estimate) : "-",
-               f.paired ? interval_text(*f.paired, percent) : "-", digits(f.difference.estimate, 3),
-               f.repeated ? interval_text(f.difference, seconds_text) : "-",
-               f.repeated ? digits(f.test.p, 2) : "-", f.repeated ? digits(f.test.p_holm, 2) : "-",
-               f.test.effect ? digits(*f.test.effect, 3) : "-"});
-  return table;
-}
-
-sim::Table findings_csv(const std::vector<Group>& groups, const std::string& baseline) {
-  sim::Table table({"group", "strategy", "baseline", "terminals", "premium_share", "class", "value", "change",
-                    "paired_change", "paired_low", "paired_high", "difference", "difference_low",
-                    "difference_high", "p_welch", "p_holm", "hedges_g"});
-  for (const Group& group : groups)
-    for (const Finding& f : findings_of(group, baseline)) {
-      const auto paired = [&](double stats::Interval::*value) {
-        return f.paired ? digits((*f.paired).*value, 8) : std::string();
-      };
-      const auto repeated = [&](double value) { return f.repeated ? digits(value, 8) : std::string(); };
-      table.add({group.title, f.strategy, baseline, digits(f.test.sessions, 8),
-                 digits(f.test.premium_share, 8), group.class_names[f.test.which],
-                 std::string(sim::metric_name(f.test.metric)), digits(f.test.change, 8),
-                 paired(&stats::Interval::estimate), paired(&stats::Interval::low),
-                 paired(&stats::Interval::high), digits(f.difference.estimate, 8), repeated(f.difference.low),
-                 repeated(f.difference.high), repeated(f.test.p), repeated(f.test.p_holm),
-                 f.test.effect ? digits(*f.test.effect, 8) : ""});
-    }
-  return table;
-}
-
 report::Report page_of(const std::vector<Group>& groups, const std::string& baseline,
-                       const std::string& command) {
+                       const std::string& command, const std::string& apart) {
   report::Report out{"Sessions of two classes, measured", command, {}};
+  if (!apart.empty()) out.sections.push_back({"Sets of runs", {apart + "."}, {}, {}});
   for (const Group& group : groups) {
     out.sections.push_back(by_terminals(group));
     out.sections.push_back(by_share(group));
+    out.sections.push_back(service_section(group));
     if (group.has_utilization) out.sections.push_back(utilization(group));
     out.sections.push_back(volcano(group, findings_of(group, baseline), baseline));
     out.sections.push_back(

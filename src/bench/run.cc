@@ -17,14 +17,13 @@
 #include <sys/resource.h>
 
 #include "bench/arrival_plan.h"
-#include "bench/cpu_reader.h"
+#include "bench/cpu_window.h"
 #include "bench/run_folder.h"
 #include "bench/terminal_session.h"
 #include "net/resolve.h"
 #include "net/socket_address.h"
 #include "net/task_group.h"
 #include "sim/job_stream.h"
-#include "sim/table.h"
 
 namespace sluice::bench {
 namespace {
@@ -56,48 +55,10 @@ Arrivals arrivals_of(const RunOptions& options) {
   arrivals.lifetime_min = key.lifetime_min;
   arrivals.lifetime_max = key.lifetime_max;
   arrivals.premium_share = key.premium_share;
-  arrivals.hosts = std::max<std::size_t>(options.hosts.size(), 1);
+  arrivals.hosts = std::max<std::size_t>(options.key.hosts.size(), 1);
   arrivals.seed = sim::derived_seed(key.seed, key.repetition);
   return arrivals;
 }
-
-// Processor time of the replicas between two readings.
-class CpuWindow {
- public:
-  // Reads once, so that what cannot be read is known before anything is measured.
-  explicit CpuWindow(const std::vector<ReplicaSpec>& replicas) {
-    for (const ReplicaSpec& replica : replicas)
-      if (!std::holds_alternative<std::monostate>(replica.cpu)) measured_.push_back(replica);
-    cores_ = read_cores(measured_);
-    begin();
-    end();
-  }
-
-  void begin() { read(first_, began_); }
-  void end() { read(last_, ended_); }
-  double seconds() const { return Seconds(ended_ - began_).count(); }
-
-  std::vector<ReplicaUse> use() const {
-    std::vector<ReplicaUse> out;
-    if (seconds() <= 0) return out;
-    for (std::size_t i = 0; i < measured_.size(); ++i) {
-      const double used = std::max(0.0, last_[i] - first_[i]);
-      out.push_back(
-          {measured_[i].name, measured_[i].address, used, cores_[i], used / (seconds() * cores_[i])});
-    }
-    return out;
-  }
-
- private:
-  void read(std::vector<double>& values, Clock::time_point& when) {
-    values = read_cpu(measured_);
-    when = Clock::now();
-  }
-
-  std::vector<ReplicaSpec> measured_;
-  std::vector<double> cores_, first_, last_;
-  Clock::time_point began_, ended_;
-};
 
 class Run {
  public:
@@ -154,7 +115,7 @@ class Run {
   asio::awaitable<bool> wait_until(double moment);
   asio::awaitable<bool> arrive_until(double moment);
   asio::awaitable<void> drain();
-  void describe(RunInfo& info) const;
+  void describe(RunInfo& info);
   std::string nothing_measured(const Summary& summary) const;
 
   RunOptions options_;
@@ -166,6 +127,7 @@ class Run {
   bool interrupted_ = false;
   std::string first_error_;
   std::size_t arrived_ = 0;
+  double measured_seconds_ = 0;
   RunClock clock_;
   Recorder recorder_;
 
@@ -180,7 +142,7 @@ class Run {
 // connection, so that a wrong address or password is told as such.
 asio::awaitable<void> Run::first_contact() {
   pgclient::ConnectParams& server = options_.server;
-  const auto timeout = to_ms(options_.connect_timeout);
+  const auto timeout = to_ms(options_.key.connect_timeout);
   if (!net::is_unix_address(server.host) && server.hostaddr.empty()) {
     std::string host = server.host;
     const auto found = co_await net::resolve(std::move(host), server.port, timeout);
@@ -218,7 +180,7 @@ asio::awaitable<bool> Run::arrive_until(double moment) {
 }
 
 asio::awaitable<void> Run::drain() {
-  const double end = options_.key.duration + options_.drain;
+  const double end = options_.key.duration + options_.key.drain;
   while (tasks_.size() > 0 && !interrupted_ && clock_.now() < end) {
     ticks_.expires_at(std::min(clock_.at(end), Clock::now() + to_clock(0.05)));
     co_await ticks_.async_wait(kAwait);
@@ -231,9 +193,11 @@ asio::awaitable<void> Run::measure() {
   bool goes_on = co_await arrive_until(options_.key.warm_up);
   if (!goes_on) co_return;
   cpu_.begin();
+  const double from = clock_.now();
   goes_on = co_await arrive_until(options_.key.duration);
   if (!goes_on) co_return;
   cpu_.end();
+  measured_seconds_ = clock_.now() - from;
   co_await drain();
 }
 
@@ -253,17 +217,17 @@ std::string Run::nothing_measured(const Summary& summary) const {
   std::string text = "no query ended well in the measured time; " +
                      std::to_string(summary.sessions_failed[0] + summary.sessions_failed[1]) + " of " +
                      std::to_string(options_.key.terminals) + " sessions and " +
-                     std::to_string(summary.all.errors) + " queries failed";
+                     std::to_string(summary.all.lost.total()) + " queries failed";
   if (!first_error_.empty()) text += ", the first with " + first_error_;
   return text;
 }
 
-void Run::describe(RunInfo& info) const {
+void Run::describe(RunInfo& info) {
   info.key = options_.key;
   info.class_names = options_.class_names;
   info.server =
       options_.server.host + ":" + std::to_string(options_.server.port) + "/" + options_.server.database;
-  info.measured_seconds = cpu_.seconds();
+  info.measured_seconds = measured_seconds_;
   info.summary = summarizer_.summary();
   info.replicas = cpu_.use();
 }
@@ -272,29 +236,6 @@ void Run::describe(RunInfo& info) const {
 
 RunResult run(const RunOptions& options, const OnProgress& on_progress) {
   return Run(options, on_progress).go();
-}
-
-std::string summary_text(const RunInfo& info) {
-  sim::Table table(
-      {"class", "sessions", "failed", "queries", "errors", "mean s", "median s", "p95 s", "p99 s"});
-  const auto row = [&](const std::string& name, std::size_t sessions, std::size_t failed,
-                       const ResponseSummary& s) {
-    table.add({name, std::to_string(sessions), std::to_string(failed), std::to_string(s.queries),
-               std::to_string(s.errors), sim::digits(s.mean), sim::digits(s.median), sim::digits(s.p95),
-               sim::digits(s.p99)});
-  };
-  const Summary& s = info.summary;
-  for (std::size_t c = 0; c < kClassCount; ++c)
-    row(info.class_names[c], s.sessions[c], s.sessions_failed[c], s.classes[c]);
-  row("all", s.sessions[0] + s.sessions[1], s.sessions_failed[0] + s.sessions_failed[1], s.all);
-  std::string text = table.text();
-  if (info.has_utilization())
-    text +=
-        "u " + sim::digits(info.utilization(), 3) + ", CV(u) " + sim::digits(info.utilization_cv(), 3) + "\n";
-  if (s.late.sessions + s.late.queries > 0)
-    text += "late by more than 10 ms: " + std::to_string(s.late.sessions) + " sessions, " +
-            std::to_string(s.late.queries) + " queries, at most " + sim::digits(s.late.worst, 3) + " s\n";
-  return text;
 }
 
 }  // namespace sluice::bench

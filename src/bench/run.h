@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
 
 #include "bench/run_options.h"
 
@@ -19,8 +18,5 @@ struct RunResult {
   RunInfo info;
 };
 RunResult run(const RunOptions& options, const OnProgress& on_progress);
-
-// A few lines about it, for people.
-std::string summary_text(const RunInfo& info);
 
 }  // namespace sluice::bench

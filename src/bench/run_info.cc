@@ -1,5 +1,8 @@
 #include "bench/run_info.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "sluice/stats/comparison.h"
@@ -11,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 
 struct NotOurs {};  // thrown and caught in this file, beside nlohmann's own exceptions
 
@@ -30,12 +33,17 @@ Json json_of(const RunKey& key) {
           {"replica_asked", key.ask_replica == AskReplica::PerQuery ? "per query" : "per session"},
           {"workload", key.workload},
           {"scale", key.scale},
+          {"digest", key.digest},
           {"terminals", key.terminals},
           {"duration", key.duration},
           {"warm_up", key.warm_up},
           {"lifetime", {key.lifetime_min, key.lifetime_max}},
           {"think", key.think},
           {"premium_share", key.premium_share},
+          {"hosts", key.hosts},
+          {"query_timeout", key.query_timeout},
+          {"connect_timeout", key.connect_timeout},
+          {"drain", key.drain},
           {"seed", key.seed},
           {"repetition", key.repetition}};
 }
@@ -48,6 +56,7 @@ RunKey key_of(const Json& json) {
   if (json.at("replica_asked") == "per query") key.ask_replica = AskReplica::PerQuery;
   json.at("workload").get_to(key.workload);
   json.at("scale").get_to(key.scale);
+  json.at("digest").get_to(key.digest);
   read_count(json, "terminals", key.terminals);
   json.at("duration").get_to(key.duration);
   json.at("warm_up").get_to(key.warm_up);
@@ -55,24 +64,82 @@ RunKey key_of(const Json& json) {
   json.at("lifetime").at(1).get_to(key.lifetime_max);
   json.at("think").get_to(key.think);
   json.at("premium_share").get_to(key.premium_share);
+  json.at("hosts").get_to(key.hosts);
+  json.at("query_timeout").get_to(key.query_timeout);
+  json.at("connect_timeout").get_to(key.connect_timeout);
+  json.at("drain").get_to(key.drain);
   read_count(json, "seed", key.seed);
   read_count(json, "repetition", key.repetition);
   return key;
 }
 
+Json json_of(const Losses& lost) {
+  return {
+      {"timed_out", lost.timed_out}, {"cut", lost.cut}, {"refused", lost.refused}, {"failed", lost.failed}};
+}
+
+Losses losses_of(const Json& json) {
+  Losses lost;
+  read_count(json, "timed_out", lost.timed_out);
+  read_count(json, "cut", lost.cut);
+  read_count(json, "refused", lost.refused);
+  read_count(json, "failed", lost.failed);
+  return lost;
+}
+
+// Names beside the members of a ResponseSummary or a WaitingSummary.
+template <class Summary, class Visit>
+void each_time(Summary& s, Visit visit) {
+  visit("mean", s.mean);
+  visit("median", s.median);
+  visit("p95", s.p95);
+  if constexpr (requires { s.p99; }) visit("p99", s.p99);
+}
+
+template <class Summary>
+void add_times(Json& json, const Summary& s) {
+  Json at_least = Json::array();
+  each_time(s, [&](const char* name, const Time& time) {
+    json[name] = time.seconds;
+    if (time.at_least) at_least.push_back(name);
+  });
+  json["at_least"] = std::move(at_least);
+}
+
+template <class Summary>
+void read_times(const Json& json, Summary& s) {
+  const Json& at_least = json.at("at_least");
+  each_time(s, [&](const char* name, Time& time) {
+    json.at(name).get_to(time.seconds);
+    time.at_least = std::find(at_least.begin(), at_least.end(), name) != at_least.end();
+  });
+}
+
 Json json_of(const ResponseSummary& s) {
-  return {{"queries", s.queries}, {"errors", s.errors}, {"mean", s.mean},
-          {"median", s.median},   {"p95", s.p95},       {"p99", s.p99}};
+  Json json = {{"queries", s.queries}, {"lost", json_of(s.lost)}};
+  add_times(json, s);
+  return json;
 }
 
 ResponseSummary responses_of(const Json& json) {
   ResponseSummary s;
   read_count(json, "queries", s.queries);
-  read_count(json, "errors", s.errors);
-  json.at("mean").get_to(s.mean);
-  json.at("median").get_to(s.median);
-  json.at("p95").get_to(s.p95);
-  json.at("p99").get_to(s.p99);
+  s.lost = losses_of(json.at("lost"));
+  read_times(json, s);
+  return s;
+}
+
+Json json_of(const WaitingSummary& s) {
+  Json json = {{"sessions", s.sessions}, {"lost", json_of(s.lost)}};
+  add_times(json, s);
+  return json;
+}
+
+WaitingSummary waiting_of(const Json& json) {
+  WaitingSummary s;
+  read_count(json, "sessions", s.sessions);
+  s.lost = losses_of(json.at("lost"));
+  read_times(json, s);
   return s;
 }
 
@@ -83,7 +150,7 @@ Json classes_json(const RunInfo& info) {
     one["name"] = info.class_names[c];
     one["sessions"] = info.summary.sessions[c];
     one["sessions_failed"] = info.summary.sessions_failed[c];
-    one["session_waiting_mean"] = info.summary.session_waiting_mean[c];
+    one["session_waiting"] = json_of(info.summary.waiting[c]);
     classes.push_back(std::move(one));
   }
   return classes;
@@ -96,7 +163,7 @@ void read_classes(const Json& classes, RunInfo& info) {
     one.at("name").get_to(info.class_names[c]);
     read_count(one, "sessions", info.summary.sessions[c]);
     read_count(one, "sessions_failed", info.summary.sessions_failed[c]);
-    one.at("session_waiting_mean").get_to(info.summary.session_waiting_mean[c]);
+    info.summary.waiting[c] = waiting_of(one.at("session_waiting"));
   }
 }
 
@@ -107,7 +174,9 @@ Json replicas_json(const RunInfo& info) {
                         {"address", r.address},
                         {"cpu_seconds", r.cpu_seconds},
                         {"cores", r.cores},
-                        {"utilization", r.utilization}});
+                        {"utilization", r.utilization},
+                        {"cpu_source", r.cpu_source},
+                        {"cores_source", r.cores_source}});
   return replicas;
 }
 
@@ -136,6 +205,8 @@ RunInfo info_of(const Json& json) {
     one.at("cpu_seconds").get_to(replica.cpu_seconds);
     one.at("cores").get_to(replica.cores);
     one.at("utilization").get_to(replica.utilization);
+    one.at("cpu_source").get_to(replica.cpu_source);
+    one.at("cores_source").get_to(replica.cores_source);
   }
   return info;
 }
@@ -180,7 +251,9 @@ std::variant<RunInfo, Problem> parse_run_info(std::string_view text, const std::
   const Problem other{file, 0, "this is no run.json of sluice bench"};
   try {
     const Json json = Json::parse(text);
-    if (json.at("format") != kFormat) return Problem{file, 0, "it is of another version of Sluice"};
+    if (json.at("format") != kFormat)
+      return Problem{
+          file, 0, "it was measured by another version of Sluice, which counted otherwise: measure it again"};
     return info_of(json);
   } catch (const Json::exception&) {
     return other;

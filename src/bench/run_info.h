@@ -24,11 +24,14 @@ struct RunKey {
   PoolMode mode = PoolMode::Session;
   AskReplica ask_replica = AskReplica::PerSession;
   std::string workload, scale = "1";
+  std::string digest;  // of the workload's files
   std::size_t terminals = 300;
   double duration = 60, warm_up = 10;
   double lifetime_min = 10, lifetime_max = 30;
   std::string think = "0";
   double premium_share = 0.5;
+  std::vector<std::string> hosts;  // told with sluice.host; empty: nothing is told
+  double query_timeout = 600, connect_timeout = 60, drain = 60;  // seconds
   std::uint64_t seed = 1;  // of the whole; a run's own follows from it and the repetition
   std::size_t repetition = 1;
 
@@ -38,9 +41,13 @@ struct RunKey {
 // "<strategy>-<budget>-<terminals>-<share>-<repetition>".
 std::string folder_name(const RunKey&);
 
+inline constexpr const char* kWholeMachine = "all processors of the machine";
+
 struct ReplicaUse {
   std::string name, address;
   double cpu_seconds = 0, cores = 0, utilization = 0;  // over the measured time
+  // In words: where the processor time was read, and what `cores` are, such as kWholeMachine.
+  std::string cpu_source, cores_source;
 };
 
 struct RunInfo {

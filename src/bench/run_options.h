@@ -23,9 +23,7 @@ struct RunOptions {
   std::array<std::string, kClassCount> class_names = {"premium", "freemium"};
   // Users that stand for the classes; "": the class is asked for with sluice.priority.
   std::array<std::string, kClassCount> class_users;
-  std::vector<std::string> hosts;  // told with sluice.host; empty: nothing is told
   std::vector<ReplicaSpec> replicas;
-  double query_timeout = 600, connect_timeout = 60, drain = 60;  // seconds
   std::filesystem::path output;
 };
 

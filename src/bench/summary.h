@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstddef>
-#include <string>
 #include <vector>
 
 #include "bench/records.h"
@@ -12,10 +11,40 @@ namespace sluice::bench {
 inline constexpr std::size_t kClassCount = 2;
 inline constexpr double kLate = 0.01;  // seconds: what counts as a late start
 
-// Response times of the queries that were meant to begin in the measured time and ended well, in seconds.
+// A statistic of times, in seconds. at_least: it is a lower bound, since it rests on a time that is one.
+struct Time {
+  double seconds = 0;
+  bool at_least = false;
+};
+
+// What was not served, by why.
+struct Losses {
+  std::size_t timed_out = 0, cut = 0, refused = 0, failed = 0;
+
+  std::size_t total() const noexcept { return timed_out + cut + refused + failed; }
+  std::size_t given_up() const noexcept { return timed_out + cut; }
+  void add(Fate) noexcept;  // Served: nothing
+  Losses& operator+=(const Losses&) noexcept;
+};
+
+// Response times of the queries that were meant to begin in the measured time. A query that was given up
+// counts with the time that it had taken (censored on the right): leaving it out would favour who serves
+// less. Refused and failed ones have no response time, and are counted alone.
 struct ResponseSummary {
-  std::size_t queries = 0, errors = 0;            // errors: those that did not end well
-  double mean = 0, median = 0, p95 = 0, p99 = 0;  // 0 without a query
+  std::size_t queries = 0;  // that ended well
+  Losses lost;
+  Time mean, median, p95, p99;  // 0 of none
+
+  std::size_t samples() const noexcept { return queries + lost.given_up(); }
+  double lost_share() const noexcept;  // of all that were asked; 0 of none
+};
+
+// The same of how long sessions waited from their planned arrival until they could ask, of those that arrived
+// in the measured time.
+struct WaitingSummary {
+  std::size_t sessions = 0;  // that could ask
+  Losses lost;               // that never could
+  Time mean, median, p95;
 };
 
 struct LateSummary {
@@ -26,12 +55,22 @@ struct LateSummary {
 struct Summary {
   std::array<ResponseSummary, kClassCount> classes;
   ResponseSummary all;
-  std::array<std::size_t, kClassCount> sessions{}, sessions_failed{};  // failed: could not begin, or broke
-  std::array<double, kClassCount> session_waiting_mean{};              // of those that did not fail
+  std::array<std::size_t, kClassCount> sessions{}, sessions_failed{};  // of the whole run; failed: could not
+                                                                       // begin, or broke
+  std::array<WaitingSummary, kClassCount> waiting;
   LateSummary late;
 };
 
-// Adds a run up. Keeps a number per measured query.
+// Times, and which of them are lower bounds.
+struct Samples {
+  std::vector<double> values;  // all of them
+  std::vector<double> bounds;  // those of the values that are lower bounds
+
+  void add(double seconds, Fate fate);
+  void add(const Samples&);
+};
+
+// Adds a run up. Keeps a number per measured query and session.
 class Summarizer {
  public:
   void add(const QueryRecord&);
@@ -39,8 +78,7 @@ class Summarizer {
   Summary summary() const;
 
  private:
-  std::array<std::vector<double>, kClassCount> responses_;
-  std::array<double, kClassCount> waiting_sum_{};
+  std::array<Samples, kClassCount> responses_, waiting_;
   Summary sums_;  // what is counted as it comes
 };
 

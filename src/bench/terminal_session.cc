@@ -58,9 +58,10 @@ TerminalSession::TerminalSession(const RunOptions& options, const RunClock& cloc
     : options_(options), clock_(clock), recorder_(recorder), plan_(plan) {
   record_.session = index + 1;
   record_.class_index = plan.class_index;
-  if (!options.hosts.empty()) record_.host = options.hosts[plan.host];
+  if (!options.key.hosts.empty()) record_.host = options.key.hosts[plan.host];
   record_.arrives = plan.arrives;
   record_.lifetime = plan.lifetime;
+  record_.phase = plan.arrives < options.key.warm_up ? Phase::WarmUp : Phase::Measured;
 }
 
 pgclient::ConnectParams TerminalSession::connect_params() const {
@@ -73,7 +74,7 @@ pgclient::ConnectParams TerminalSession::connect_params() const {
     params.user = user;
   else
     add(option("sluice.priority", options_.class_names[plan_.class_index]));
-  if (!options_.hosts.empty()) add(option("sluice.host", options_.hosts[plan_.host]));
+  if (!options_.key.hosts.empty()) add(option("sluice.host", options_.key.hosts[plan_.host]));
   return params;
 }
 
@@ -92,6 +93,7 @@ asio::awaitable<void> TerminalSession::run() {
   record_.late = std::max(0.0, clock_.now() - plan_.arrives);
   auto client = co_await connect();
   record_.waiting = clock_.now() - plan_.arrives;
+  record_.served = client.has_value();
   if (client) {
     last_end_ = clock_.now();
     leaves_ = last_end_ + plan_.lifetime;
@@ -104,7 +106,7 @@ asio::awaitable<void> TerminalSession::run() {
 
 asio::awaitable<std::optional<pgclient::Client>> TerminalSession::connect() {
   pgclient::ConnectParams params = connect_params();
-  auto client = co_await Client::connect(std::move(params), to_ms(options_.connect_timeout));
+  auto client = co_await Client::connect(std::move(params), to_ms(options_.key.connect_timeout));
   if (!client) {
     record_.error = error_word(client.error());
     co_return std::nullopt;
@@ -112,7 +114,8 @@ asio::awaitable<std::optional<pgclient::Client>> TerminalSession::connect() {
   if (options_.key.ask_replica == AskReplica::PerSession) {
     std::string sql = kWhichServer;
     std::vector<std::optional<std::string>> none;
-    auto answer = co_await client->query(std::move(sql), std::move(none), to_ms(options_.connect_timeout));
+    auto answer =
+        co_await client->query(std::move(sql), std::move(none), to_ms(options_.key.connect_timeout));
     if (!answer || answer->rows.size() != 1 || answer->rows[0].size() != 1) {
       record_.error = answer ? "failed" : error_word(answer.error());
       co_return std::nullopt;
@@ -154,7 +157,7 @@ asio::awaitable<bool> TerminalSession::ask(Client& client, const QueryStream::Ne
   if (per_query) statements.emplace_back().sql = kWhichServerAndWhen;
   record.late = std::max(0.0, clock_.now() - intended);
   const double sent = wall_clock();
-  const auto answer = co_await client.pipeline(std::move(statements), to_ms(options_.query_timeout));
+  const auto answer = co_await client.pipeline(std::move(statements), to_ms(options_.key.query_timeout));
   last_end_ = clock_.now();
   record.response = last_end_ - intended;
   last_failed_ = !answer;

@@ -14,6 +14,8 @@ namespace sluice::bench {
 // What terminals run, and what makes and checks the data for it.
 struct Workload {
   std::string name;
+  std::string
+      digest;  // 16 hexadecimal digits of the files' names and texts, but for check.sql's: what was measured
   std::vector<SourceFile> init;     // init_*.sql in the order of their names, each a simple query
   std::optional<SourceFile> check;  // check.sql: rows of name, expected, found, ok
   std::vector<QueryShape> queries;  // the other *.sql, in the order of their names

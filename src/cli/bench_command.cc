@@ -75,17 +75,22 @@ int write_report(const ReportAsked& asked) {
   const auto runs = bench::read_runs(folder);
   if (runs.empty()) throw bench::Failure("there are no runs in " + (folder / "runs").string());
   const auto groups = bench::groups_of(runs);
+  const std::string apart = bench::kept_apart(runs);
   for (const bench::Group& group : groups) {
     const auto findings = bench::findings_of(group, asked.baseline);
     std::cout << group.title << "\n" << bench::rows_table(group).text();
+    for (const std::string& caution : bench::cautions(group))
+      std::cout << caution << "\n";
+    std::cout << "\n" << bench::service_table(group).text();
     if (!findings.empty())
       std::cout << "\nAgainst " << asked.baseline << ":\n" << bench::findings_table(group, findings).text();
     std::cout << "\n";
   }
+  if (!apart.empty()) std::cout << apart << ".\n\n";
   bench::write_text(folder / "runs.csv", bench::runs_table(runs).csv());
   bench::write_text(folder / "comparisons.csv", bench::findings_csv(groups, asked.baseline).csv());
   bench::write_text(folder / "report.html",
-                    report::page(bench::page_of(groups, asked.baseline, typed_command())));
+                    report::page(bench::page_of(groups, asked.baseline, typed_command(), apart)));
   std::cout << "Wrote runs.csv, comparisons.csv and report.html into " << folder.string() << std::endl;
   return std::cout ? kSuccess : kFailure;
 }

@@ -5,6 +5,7 @@
 
 #include "bench/run.h"
 #include "bench/run_folder.h"
+#include "bench/run_text.h"
 #include "cli/bench_options.h"
 #include "terminal/progress.h"
 
@@ -41,14 +42,12 @@ bench::RunOptions options_of(const RunAsked& asked) {
   bench::RunOptions options = asked.options;
   options.server = server_of(asked.workload);
   options.workload = workload_of(asked.workload);
-  options.query_timeout = asked.workload.timeout;
   const auto think = bench::Think::parse(asked.think);
   if (!think) throw Failure("--think takes seconds, such as 0.5 or fixed:0.5");
   options.think = *think;
   options.class_names = {asked.class_names[0], asked.class_names[1]};
   for (const std::string& text : asked.class_users)
     set_class_user(text, options);
-  options.hosts = asked.hosts;
   for (const std::string& text : asked.replicas) {
     const auto replica = bench::ReplicaSpec::parse(text);
     if (!replica)
@@ -57,9 +56,12 @@ bench::RunOptions options_of(const RunAsked& asked) {
   }
   options.output = asked.output;
   bench::RunKey& key = options.key;
+  key.query_timeout = asked.workload.timeout;
+  key.hosts = asked.hosts;
   key.mode = asked.transaction_mode ? bench::PoolMode::Transaction : bench::PoolMode::Session;
   key.ask_replica = asked.per_transaction ? bench::AskReplica::PerQuery : bench::AskReplica::PerSession;
   key.workload = options.workload.name;
+  key.digest = options.workload.digest;
   key.scale = asked.workload.scale;
   key.lifetime_min = asked.lifetime[0];
   key.lifetime_max = asked.lifetime[1];
@@ -169,11 +171,10 @@ void add_measuring_options(CLI::App& command, const std::shared_ptr<RunAsked>& a
   command.add_option("--query-timeout", asked->workload.timeout, "Seconds that a query may take")
       ->check(CLI::Range(0.1, 1e6))
       ->capture_default_str();
-  command.add_option("--connect-timeout", asked->options.connect_timeout, "Seconds that a login may take")
+  command.add_option("--connect-timeout", key.connect_timeout, "Seconds that a login may take")
       ->check(CLI::Range(0.1, 1e6))
       ->capture_default_str();
-  command
-      .add_option("--drain", asked->options.drain, "Seconds to wait for the last answers behind the duration")
+  command.add_option("--drain", key.drain, "Seconds to wait for the last answers behind the duration")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   command.add_option("-o,--output", asked->output, "Folder of results, which many runs share")

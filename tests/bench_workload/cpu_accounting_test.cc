@@ -55,7 +55,8 @@ TEST(CpuReader, CountsThisProcessAndRefusesOneThatIsNot) {
     used = read_cpu(replicas).at(0) - before;
   }
   EXPECT_GE(used, 0.05);
-  EXPECT_GE(read_cores(replicas).at(0), 1);
+  EXPECT_GE(read_basis(replicas).at(0).cores, 1);
+  EXPECT_EQ(read_basis(replicas).at(0).cpu_source, "/proc");
   const std::vector<ReplicaSpec> nobody = {*ReplicaSpec::parse("r=127.0.0.1:5432,pid:2147483646")};
   EXPECT_THROW(read_cpu(nobody), Failure);
   const std::vector<ReplicaSpec> nowhere = {*ReplicaSpec::parse("r=127.0.0.1:5432,cgroup:/nonexistent")};

@@ -1,5 +1,8 @@
 #include "bench/findings.h"
 
+#include <algorithm>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "bench/report.h"
@@ -35,7 +38,8 @@ TEST(Findings, GatherRunsOfAConfigurationInOneRow) {
   EXPECT_EQ(groups[0].rows[1].median[0].size(), 5U);
   EXPECT_EQ(groups[0].repetitions[1], (std::vector<std::size_t>{1, 2, 3, 4, 5}));
   EXPECT_TRUE(groups[0].has_utilization);
-  EXPECT_EQ(groups[0].errors, 11U);
+  EXPECT_EQ(groups[0].service[1].lost[0].refused, 5U);
+  EXPECT_EQ(groups[0].service[1].waiting_mean[0], (std::vector<double>(5, 0.5)));
 }
 
 TEST(Findings, KeepApartWhatMayNotBeCompared) {
@@ -45,6 +49,36 @@ TEST(Findings, KeepApartWhatMayNotBeCompared) {
   all[2].key.scale = "2";
   all[3].key.think = "1";
   EXPECT_EQ(groups_of(all).size(), 5U);
+}
+
+// Runs of another seed had other sessions, and those that also asked who serves each query had more work to
+// do: they were paired by their repetition's number.
+TEST(Findings, PairOnlyRunsThatWereAskedForAlike) {
+  const auto expect_apart = [](const char* what, void (*change)(RunInfo&)) {
+    auto all = runs();
+    for (RunInfo& run : all)
+      if (run.key.strategy == "plb") change(run);
+    const auto groups = groups_of(all);
+    ASSERT_EQ(groups.size(), 2U) << what;
+    EXPECT_NE(groups[0].title, groups[1].title) << what;
+    EXPECT_NE(groups[0].title.find(what), std::string::npos) << groups[0].title;
+    for (const Group& group : groups)
+      EXPECT_TRUE(findings_of(group, "round_robin").empty()) << what;
+    EXPECT_NE(kept_apart(all).find(what), std::string::npos) << kept_apart(all);
+    EXPECT_EQ(page_of(groups, "round_robin", "", kept_apart(all)).sections[0].heading, "Sets of runs");
+  };
+  expect_apart("seed", [](RunInfo& run) { run.key.seed = 2; });
+  expect_apart("replica asked", [](RunInfo& run) { run.key.ask_replica = AskReplica::PerQuery; });
+  expect_apart("digest", [](RunInfo& run) { run.key.digest = "fedcba9876543210"; });
+  expect_apart("query timeout", [](RunInfo& run) { run.key.query_timeout = 1; });
+  expect_apart("connect timeout", [](RunInfo& run) { run.key.connect_timeout = 1; });
+  expect_apart("drain", [](RunInfo& run) { run.key.drain = 1; });
+  expect_apart("hosts", [](RunInfo& run) { run.key.hosts = {"a"}; });
+  expect_apart("warm-up", [](RunInfo& run) { run.key.warm_up = 1; });
+  expect_apart("lifetime", [](RunInfo& run) { run.key.lifetime_max = 99; });
+  expect_apart("classes", [](RunInfo& run) { run.class_names = {"gold", "lead"}; });
+  EXPECT_EQ(kept_apart(runs()), "");
+  EXPECT_EQ(kept_apart({}), "");
 }
 
 TEST(Findings, SeeByPairsWhatTheRepetitionsHide) {
@@ -82,7 +116,7 @@ TEST(Findings, SayThatOneRunIsNoTest) {
   EXPECT_EQ(table.at(1).at(9), "-") << "no interval";
   EXPECT_EQ(table.at(1).at(10), "-") << "no p";
   EXPECT_NE(table.at(1).at(5), "-") << "but a change";
-  EXPECT_TRUE(page_of(groups, "round_robin", "").sections[3].charts.empty());
+  EXPECT_TRUE(page_of(groups, "round_robin", "", "").sections[4].charts.empty());
 }
 
 TEST(Findings, LeaveOutAClassThatNobodyBelongsTo) {
@@ -101,18 +135,97 @@ TEST(Report, HasChartsAndTablesOfEveryGroup) {
   auto all = runs();
   all.push_back(example_run("plb", 100, 0.5, 1, 1));  // so that one share has two loads
   const auto groups = groups_of(all);
-  const report::Report page = page_of(groups, "round_robin", "sluice bench report x");
-  ASSERT_EQ(page.sections.size(), 5U);
+  const report::Report page = page_of(groups, "round_robin", "sluice bench report x", "");
+  ASSERT_EQ(page.sections.size(), 6U);
   EXPECT_EQ(page.sections[0].charts.size(), 3U) << "median of two classes and a p95, at that share";
   for (const report::Chart& chart : page.sections[1].charts) {
     ASSERT_EQ(chart.series.size(), 2U) << "every strategy, that each has one colour";
     EXPECT_EQ(chart.series[0].name, "plb");
   }
-  EXPECT_EQ(page.sections[3].table.size(), 1 + findings_of(groups[0], "round_robin").size());
-  EXPECT_EQ(page.sections[4].table.size(), 5U);
+  EXPECT_EQ(page.sections[2].table.size(), 1 + 2 * groups[0].rows.size()) << "what was lost, a row per class";
+  EXPECT_EQ(page.sections[2].charts.size(), 4U) << "waiting, per class and T";
+  EXPECT_EQ(page.sections[4].table.size(), 1 + findings_of(groups[0], "round_robin").size());
+  EXPECT_EQ(page.sections[5].table.size(), 5U);
+  EXPECT_NE(page.sections[3].paragraphs.back().find("/proc, utilization 1 is cores:N"), std::string::npos);
   EXPECT_NE(report::page(page).find("-log10 p"), std::string::npos);
   EXPECT_EQ(runs_table(all).rows().size(), 1 + 2 * all.size());
   EXPECT_EQ(findings_csv(groups, "round_robin").rows().size(), 5U);
+}
+
+// A strategy that refuses a third of a class has a better median: the reader has to see it beside that
+// median.
+TEST(Report, ShowsBesideTheMediansWhatWasLost) {
+  auto all = runs();
+  for (RunInfo& run : all)
+    if (run.key.strategy == "plb") {
+      run.summary.classes[1].lost = {0, 10, 40, 0};
+      run.summary.classes[1].p95.at_least = true;
+    }
+  const auto groups = groups_of(all);
+  const auto rows = rows_table(groups[0]).rows();
+  const auto column = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::find(rows[0].begin(), rows[0].end(), name) - rows[0].begin());
+  };
+  ASSERT_EQ(rows[2][2], "plb");
+  EXPECT_EQ(rows[2].at(column("freemium lost")), "33.3%");
+  EXPECT_EQ(rows[2].at(column("premium lost")), "0.99%");
+  EXPECT_TRUE(rows[2].at(column("freemium p95")).starts_with(">= "));
+  EXPECT_FALSE(rows[2].at(column("freemium median")).starts_with(">= "));
+  EXPECT_EQ(rows[2].at(column("premium wait")), ">= 0.5");
+  for (const Finding& f : findings_of(groups[0], "round_robin")) {
+    EXPECT_NEAR(f.lost, f.test.which == 1 ? 1.0 / 3 : 1.0 / 101, 1e-12);
+    EXPECT_NEAR(f.baseline_lost, 1.0 / 101, 1e-12);
+  }
+  std::string said;
+  for (const std::string& caution : cautions(groups[0]))
+    said += caution;
+  EXPECT_NE(said.find("60 were cut, 256 refused"), std::string::npos) << said;
+  const auto csv = runs_table(all).rows();
+  const auto at = [&](std::size_t row, const std::string& name) {
+    return csv[row].at(
+        static_cast<std::size_t>(std::find(csv[0].begin(), csv[0].end(), name) - csv[0].begin()));
+  };
+  EXPECT_EQ(at(4, "class"), "freemium");
+  EXPECT_EQ(at(4, "strategy"), "plb");
+  EXPECT_EQ(at(4, "errors"), "50");
+  EXPECT_EQ(at(4, "cut"), "10");
+  EXPECT_EQ(at(4, "refused"), "40");
+  EXPECT_EQ(at(4, "at_least"), "p95");
+  EXPECT_EQ(at(3, "session_waiting_p95"), "2");
+  EXPECT_EQ(at(3, "sessions_cut"), "1");
+  EXPECT_EQ(at(3, "cpu_source"), "/proc");
+}
+
+TEST(Report, SaysWhenUtilizationIsOfTheWholeMachine) {
+  auto all = runs();
+  EXPECT_FALSE(groups_of(all)[0].whole_machine);
+  all[3].replicas[1].cores_source = kWholeMachine;
+  const auto groups = groups_of(all);
+  EXPECT_TRUE(groups[0].whole_machine);
+  EXPECT_EQ(groups[0].cpu_sources.size(), 2U);
+  const auto said = cautions(groups[0]);
+  EXPECT_TRUE(std::any_of(said.begin(), said.end(),
+                          [](const std::string& one) { return one.find("whole machine") != one.npos; }));
+}
+
+std::vector<std::string> mixes_charted(const std::vector<RunInfo>& all) {
+  std::vector<std::string> titles;
+  const report::Report page = page_of(groups_of(all), "round_robin", "", "");
+  for (const report::Chart& chart : page.sections[0].charts)
+    if (chart.title.starts_with("p95 of ")) titles.push_back(chart.title.substr(chart.title.rfind(' ') + 1));
+  return titles;
+}
+
+// The shares at the edges had run at two loads, those between at three: the charts took the edges.
+TEST(Report, ChartsTheMixesThatHaveAllLoads) {
+  std::vector<RunInfo> all;
+  for (const double share : {0.1, 0.3, 0.4, 0.55, 0.7, 0.9})
+    for (const std::size_t terminals : {60, 240, 380})
+      if (terminals != 60 || (share > 0.2 && share < 0.8))
+        all.push_back(example_run("plb", terminals, share, 1, 1));
+  EXPECT_EQ(mixes_charted(all), (std::vector<std::string>{"0.3", "0.55", "0.7"}));
+  std::vector<RunInfo> few = {example_run("plb", 60, 0.5, 1, 1), example_run("plb", 60, 0.3, 1, 1)};
+  EXPECT_TRUE(mixes_charted(few).empty());
 }
 
 }  // namespace

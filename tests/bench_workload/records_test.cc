@@ -33,7 +33,18 @@ TEST(Records, AreLinesOfCsvBelowTheirHeaders) {
   session.queries = 5;
   session.error = "53300";
   EXPECT_EQ(line_of(session, "freemium"),
-            "3,freemium,,,1.000000,0.000000,0.000000,20.000000,22.000000,5,0,53300\n");
+            "3,freemium,,,1.000000,0.000000,0.000000,20.000000,22.000000,5,0,53300,no,measured\n");
+}
+
+TEST(Records, SayByTheirErrorWhatBecameOfThem) {
+  EXPECT_EQ(fate_of(""), Fate::Served);
+  for (const char* error : {"timeout", "57014"})
+    EXPECT_EQ(fate_of(error), Fate::TimedOut) << error;
+  EXPECT_EQ(fate_of("cut"), Fate::Cut);
+  for (const char* error : {"53300", "53400", "57P03"})
+    EXPECT_EQ(fate_of(error), Fate::Refused) << error;
+  for (const char* error : {"lost", "connect", "failed", "22012", "57P01", "53"})
+    EXPECT_EQ(fate_of(error), Fate::Failed) << error;
 }
 
 TEST(Records, HaveAsManyCellsAsTheirHeaders) {

@@ -28,6 +28,21 @@ TEST(Workload, SortsFilesByWhatTheyAreFor) {
   EXPECT_EQ(workload.queries[0].name, "a");
 }
 
+TEST(Workload, HasADigestOfWhatIsRun) {
+  const auto digest = [](std::vector<SourceFile> files) {
+    return std::get<Workload>(parsed(std::move(files))).digest;
+  };
+  const std::string first = digest({{"a.sql", "select 1"}, {"init_1.sql", "x"}});
+  EXPECT_EQ(first.size(), 16U);
+  EXPECT_EQ(digest({{"init_1.sql", "x"}, {"a.sql", "select 1"}, {"notes.txt", "n"}, {"check.sql", "c"}}),
+            first);
+  EXPECT_NE(digest({{"a.sql", "select 2"}, {"init_1.sql", "x"}}), first) << "another query";
+  EXPECT_NE(digest({{"a.sql", "select 1"}, {"init_1.sql", "y"}}), first) << "other data";
+  EXPECT_NE(digest({{"a.sql", "select 1"}}), first);
+  EXPECT_NE(digest({{"a.sql", "select 1"}, {"b.sql", "select 2"}}),
+            digest({{"a.sql", "select 1b.sqlselect 2"}}));
+}
+
 TEST(Workload, NamesTheFileThatIsWrong) {
   const auto result = parsed({{"a.sql", "select 1"}, {"b.sql", "select\n:x"}});
   ASSERT_TRUE(std::holds_alternative<Problem>(result));

@@ -90,7 +90,8 @@ def test_a_run_writes_every_session_and_query(quiet_router, cluster, data, tmp_p
         assert not q["error"] and float(q["response"]) > 0 and q["waiting"] == ""
     measured = [q for q in queries if q["phase"] == "measured"]
     assert all(1 <= float(q["intended"]) < 3 for q in measured)
-    assert {q["phase"] for q in queries} == {"warm-up", "measured"}
+    assert {q["phase"] for q in queries} == {s["phase"] for s in sessions} == {"warm-up", "measured"}
+    assert all(s["served"] == "yes" and (s["phase"] == "measured") == (float(s["arrives"]) >= 1) for s in sessions)
 
     assert sum(c["queries"] for c in run["classes"]) == run["all"]["queries"] == len(measured)
     for c in run["classes"]:
@@ -98,6 +99,7 @@ def test_a_run_writes_every_session_and_query(quiet_router, cluster, data, tmp_p
         assert times[0] <= c["median"] <= c["p95"] <= times[-1] + 1e-6
     assert [r["name"] for r in run["replicas"]] == [one.name for one in cluster.standbys]
     assert all(r["cpu_seconds"] >= 0 for r in run["replicas"]) and 0 < run["utilization"] < 1
+    assert {(r["cpu_source"], r["cores_source"]) for r in run["replicas"]} == {("/proc", "all processors of the machine")}
     assert "password" not in (folder / "run.json").read_text()
 
 
@@ -158,6 +160,9 @@ def test_own_files_are_run_and_errors_are_recorded(quiet_router, tmp_path):
         ("good", "", False),
         ("bad", "22012", True),
     }
+    (files / "good.sql").write_text("\\set n random(1, 2)\nselect generate_series(1, :n::int)\n")
+    done = measure(quiet_router, tmp_path / "out", workload=None, files=files, code=1)
+    assert "other options" in done.stderr, "the folder's name is the same, and what is in it is not"
     (files / "worse.sql").write_text("select\n  :unknown\n")
     done = measure(quiet_router, tmp_path / "out2", workload=None, files=files, code=1)
     assert "worse.sql:2: unknown parameter :unknown" in done.stderr
@@ -212,6 +217,9 @@ def test_a_report_compares_strategies_and_a_browser_draws_it(quiet_router, data,
     for c in comparisons:
         assert float(c["difference_low"]) <= float(c["difference"]) <= float(c["difference_high"])
         assert 0 <= float(c["p_welch"]) <= 1 and c["paired_change"]
+    assert all(r["errors"] == r["sessions_lost"] == "0" and r["at_least"] == "" for r in runs)
+    assert all(float(r["session_waiting_p95"]) >= float(r["session_waiting_median"]) > 0 for r in runs)
+    assert "premium lost" in done.stdout and "freemium wait" in done.stdout
     page = tmp_path / "report.html"
     charts = page.read_text().count('<script type="application/json">')
     assert charts >= 5
@@ -219,4 +227,4 @@ def test_a_report_compares_strategies_and_a_browser_draws_it(quiet_router, data,
         pytest.skip("there is no Chromium here")
     document = shown(page, tmp_path)
     assert document.count("<canvas") == charts
-    assert len(re.findall(r"<table>", document)) == 2
+    assert len(re.findall(r"<table>", document)) == 3

@@ -64,7 +64,12 @@ class Runs:
         ]
 
     def values(self, *where, name, key):
-        return [float(r[key]) for r in self.at(*where, name) if int(r["queries"]) > 0]
+        return [float(r[key]) for r in self.at(*where, name) if self.samples(r) > 0]
+
+    @staticmethod
+    def samples(row):
+        """Response times in a row: of what ended well, and lower bounds of what was given up."""
+        return int(row["queries"]) + int(row["timed_out"]) + int(row["cut"])
 
     def value(self, *where, name, key):
         return mean(self.values(*where, name=name, key=key))
@@ -78,7 +83,15 @@ class Runs:
 
     def waiting(self, *where, name):
         """Of a session until it is served: not in any response time."""
-        return mean(float(r["session_waiting_mean"]) for r in self.at(*where, name) if int(r["sessions"]) > 0)
+        return mean(float(r["session_waiting_mean"]) for r in self.at(*where, name)
+                    if int(r["sessions_served"]) + int(r["sessions_timed_out"]) + int(r["sessions_cut"]) > 0)
+
+    def lost(self, *where, name):
+        """(share of the queries, of the sessions) that were not served, whatever the reason, and whether a time rests on a lower bound."""
+        rows = self.at(*where, name)
+        queries, sessions = sum(int(r["errors"]) for r in rows), sum(int(r["sessions_lost"]) for r in rows)
+        asked, came = queries + sum(int(r["queries"]) for r in rows), sessions + sum(int(r["sessions_served"]) for r in rows)
+        return queries / asked if asked else 0.0, sessions / came if came else 0.0, any(r["at_least"] for r in rows)
 
     def failed(self, *where):
         """Queries and sessions that ended with an error, whichever."""
@@ -181,6 +194,12 @@ def summary(comparisons, budget, strategy, configurations, name, value):
     return [len(all_of), text(quicker), text(slower), percent(statistics.median(all_of)) if all_of else "-"]
 
 
+def lost_text(queries, sessions, at_least):
+    """Of a class: "0", or shares of its queries and sessions; with an asterisk where that makes a time of it a lower bound."""
+    said = [f"{100 * share:.1f}% of {what}" for share, what in ((queries, "queries"), (sessions, "sessions")) if share]
+    return (", ".join(said) or "0") + ("*" if at_least else "")
+
+
 def strategies(runs, budget, names, loads, shares):
     rows = []
     for terminals in loads:
@@ -191,13 +210,14 @@ def strategies(runs, budget, names, loads, shares):
                     continue
                 times = [f"{1e3 * runs.value(*where, name=n, key=k):.0f}" for n in ("premium", "freemium") for k in ("median", "p95")]
                 flag = " (errors)" if runs.failed(*where) else ""
+                gone = [lost_text(*runs.lost(*where, name=n)) for n in ("premium", "freemium")]
                 waits = [f"{1e3 * runs.waiting(*where, name=n):.0f}" for n in ("premium", "freemium")]
                 rows.append([terminals, f"{share:g}", strategy + flag, *times, f"{1e3 * runs.overall(*where):.0f}",
-                             f"{1e3 * runs.overall(*where, weight=0.5):.0f}", " / ".join(waits),
+                             f"{1e3 * runs.overall(*where, weight=0.5):.0f}", " / ".join(waits), " / ".join(gone),
                              f"{runs.value(*where, name='freemium', key='utilization'):.2f}",
                              f"{runs.value(*where, name='freemium', key='utilization_cv'):.2f}", runs.count(*where)])
     return table(["T", "share", "strategy", "Premium median, ms", "p95", "Freemium median, ms", "p95", "all, mean", "mean, classes alike",
-                  "session waiting, Premium / Freemium", "u", "CV(u)", "runs"], rows)
+                  "session waiting, Premium / Freemium", "lost, Premium / Freemium", "u", "CV(u)", "runs"], rows)
 
 
 def use(runs, terminals):

@@ -64,7 +64,9 @@ class Made(unittest.TestCase):
         median = (premium if name == "premium" else freemium) * (1 + NOISE[repetition - 1])
         return {
             "workload": "tpch", "scale": scale, "budget": 5, "mode": mode, "strategy": strategy, "terminals": terminals, "premium_share": 0.3,
-            "repetition": repetition, "class": name, "sessions": 10, "sessions_failed": 0, "queries": 100, "errors": errors, "mean": median,
+            "repetition": repetition, "class": name, "sessions": 10, "sessions_failed": 0, "queries": 100,
+            "errors": errors, "timed_out": 0, "cut": 0, "refused": errors, "failed": 0, "at_least": "", "sessions_served": 8, "sessions_lost": 0,
+            "sessions_timed_out": 0, "sessions_cut": 0, "mean": median,
             "median": median, "p95": 3 * median, "session_waiting_mean": 0.02 if name == "premium" else 0.05,
             "utilization": u * (1 + NOISE[repetition - 1]), "utilization_cv": 0.1,
         }
@@ -132,6 +134,21 @@ class Made(unittest.TestCase):
         self.assertAlmostEqual(runs.overall(5, "class_queue", 240, 0.3), 0.92)
         self.assertAlmostEqual(runs.overall(5, "class_queue", 240, 0.3, weight=0.5), 0.8)
 
+    def test_what_was_lost_stands_beside_the_medians(self):
+        rows = [dict(r) for r in self.runs("session").rows]
+        for r in rows:
+            if (r["strategy"], r["class"]) == ("dedicated_4_1", "freemium"):
+                r |= {"queries": "90", "errors": "10", "cut": "6", "failed": "4", "at_least": "mean p95", "sessions_served": "6",
+                      "sessions_lost": "2", "sessions_cut": "2"}
+        self.write("session", rows)
+        self.assertIn("| 0 / 10.0% of queries, 25.0% of sessions* |", self.printed())
+
+    def test_what_ended_for_nobody_still_has_times(self):
+        runs = self.runs("session")
+        for r in runs.rows:
+            r |= {"queries": "0", "cut": "5"}
+        self.assertAlmostEqual(runs.value(5, "plb", 240, 0.3, name="premium", key="median"), 0.8)
+
     def test_only_refusals_are_refusals(self):
         refused, failed = self.runs("transaction").refused(5, "budgets", 240, 0.3, name="freemium")
         self.assertAlmostEqual(refused, 0.3)
@@ -154,7 +171,7 @@ class Made(unittest.TestCase):
         self.assertIn("| O3: Freemium median against the worse of 3+2 and 4+1 | 2 | -20% to -20% | 2 | 0 | shown |", text)
         self.assertIn("| 240 | 0.3 | class_queue | -50% | +10% | -8% | met |", text)
         self.assertIn("| 240 | 0.3 | budgets | -50% | -10% | -22% | met; but by those alone who were served |", text)
-        self.assertIn("| 60 | 0.3 | plb | 800 | 2400 | 1200 | 3600 | 1080 | 1000 | 20 / 50 | 0.80 | 0.10 | 3 |", text)
+        self.assertIn("| 60 | 0.3 | plb | 800 | 2400 | 1200 | 3600 | 1080 | 1000 | 20 / 50 | 0 / 0 | 0.80 | 0.10 | 3 |", text)
         self.assertIn("| 240 | 0.3 | budgets | - | - | - | - | -22% | -30% | 30.0% | 10.0% | 3 |", text)
         self.assertNotIn("| 60 | 0.3 | class_queue | -50% | +10% | -8% | met |", text)  # there is no contention
         self.assertNotIn("nan", text)
