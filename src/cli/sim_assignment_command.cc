@@ -37,6 +37,9 @@ void add_sim_assignment(CLI::App& parent, Action& action) {
       "waiting over size; both are means over tasks with the confidence interval of the runs, beside the "
       "exact\n"
       "formula where there is one. The last columns say how many times better than PS a rule is.\n"
+      "sita_e and sita_v have the cutoffs of the law; with _router the router's own code learns them from "
+      "what "
+      "arrives.\n"
       "Where --alpha is near 1 and --max large, no simulation converges: use --formulas there.");
   const auto asked = std::make_shared<AssignmentOptions>();
   sim::AssignmentPlan& plan = asked->plan;
@@ -50,7 +53,8 @@ void add_sim_assignment(CLI::App& parent, Action& action) {
   command
       ->add_option(
           "--policy", plan.rules,
-          "Rules: random, round_robin, least_work_left, shortest_queue, ps, sita_e, sita_v; default all")
+          "Rules: random, round_robin, least_work_left, shortest_queue, ps, sita_e, sita_v, sita_e_router, "
+          "sita_v_router; default all")
       ->delimiter(',')
       ->transform(CLI::Transformer(rules))
       ->type_name("NAME");

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "sluice/stats/sita.h"
@@ -40,15 +41,25 @@ void analyse(const AssignmentPlan& plan, AssignmentRow& cell) {
     case Rule::RoundRobin:
     case Rule::LeastWorkLeft:
     case Rule::JoinShortestQueue:
+    case Rule::SitaERouter:
+    case Rule::SitaVRouter:
       return;
   }
   cell.formula = cell.formula_moments->mean;
+}
+
+std::optional<policy::ReplicaOrder> router_order(Rule rule) {
+  if (rule == Rule::SitaERouter) return policy::ReplicaOrder::SitaE;
+  if (rule == Rule::SitaVRouter) return policy::ReplicaOrder::SitaV;
+  return std::nullopt;
 }
 
 std::unique_ptr<Dispatcher> dispatcher_of(const AssignmentRow& cell, std::uint64_t seed) {
   switch (cell.rule) {
     case Rule::Random:
     case Rule::Ps:
+    case Rule::SitaERouter:  // there is one server
+    case Rule::SitaVRouter:
       return std::make_unique<RandomDispatcher>(seed);
     case Rule::RoundRobin:
       return std::make_unique<PolicyDispatcher>(policy::PolicyKind::RoundRobin, cell.hosts);
@@ -61,6 +72,23 @@ std::unique_ptr<Dispatcher> dispatcher_of(const AssignmentRow& cell, std::uint64
       return std::make_unique<SitaDispatcher>(cell.cutoffs);
   }
   return nullptr;
+}
+
+// The hosts; those behind a router are one server.
+std::vector<std::unique_ptr<Server>> servers_of(const AssignmentRow& cell) {
+  std::vector<std::unique_ptr<Server>> servers;
+  if (const auto order = router_order(cell.rule)) {
+    servers.push_back(std::make_unique<LimitedServer>(
+        LimitedServer::Settings{.active_max = 1, .replicas = cell.hosts, .within_pool = *order}));
+    return servers;
+  }
+  for (std::size_t i = 0; i < cell.hosts; ++i) {
+    if (cell.rule == Rule::Ps)
+      servers.push_back(std::make_unique<SharingServer>(SharingServer::Settings{}));
+    else
+      servers.push_back(std::make_unique<LimitedServer>(LimitedServer::Settings{.active_max = 1}));
+  }
+  return servers;
 }
 
 }  // namespace
@@ -81,6 +109,10 @@ std::string_view rule_name(Rule rule) noexcept {
       return "sita_e";
     case Rule::SitaV:
       return "sita_v";
+    case Rule::SitaERouter:
+      return "sita_e_router";
+    case Rule::SitaVRouter:
+      return "sita_v_router";
   }
   return "?";
 }
@@ -106,13 +138,7 @@ void AssignmentExperiment::run(std::size_t index) {
   const AssignmentRow& cell = cells_[index / plan_.runs];
   const std::uint64_t seed = derived_seed(plan_.seed, index % plan_.runs);
   const stats::BoundedPareto law = plan_.law(cell.alpha);
-  std::vector<std::unique_ptr<Server>> servers;
-  for (std::size_t i = 0; i < cell.hosts; ++i) {
-    if (cell.rule == Rule::Ps)
-      servers.push_back(std::make_unique<SharingServer>(SharingServer::Settings{}));
-    else
-      servers.push_back(std::make_unique<LimitedServer>(LimitedServer::Settings{.active_max = 1}));
-  }
+  const auto servers = servers_of(cell);
   const auto dispatcher = dispatcher_of(cell, derived_seed(seed, 9));
   const StreamOutcome out = sim::run({.sizes = law,
                                       .lambda = arrival_rate(plan_, cell),

@@ -17,12 +17,25 @@
 namespace sluice::sim {
 
 // Rules that assign tasks to hosts: sources in sluice/stats/sita.h. Every host serves first come, first
-// served, but under Ps, where tasks are split at random and each host shares its processor.
-enum class Rule { Random, RoundRobin, LeastWorkLeft, JoinShortestQueue, Ps, SitaE, SitaV };
+// served, but under Ps, where tasks are split at random and each host shares its processor. SitaE and SitaV
+// have the cutoffs of the law, which the formulas are about. SitaERouter and SitaVRouter are what the router
+// does: hosts are the replicas of a pool with a slot each, behind its own queue, and policy::SizeIntervals
+// learns from what arrives who takes what.
+enum class Rule {
+  Random,
+  RoundRobin,
+  LeastWorkLeft,
+  JoinShortestQueue,
+  Ps,
+  SitaE,
+  SitaV,
+  SitaERouter,
+  SitaVRouter
+};
 inline constexpr Rule kRules[] = {
-    Rule::Random, Rule::RoundRobin, Rule::LeastWorkLeft, Rule::JoinShortestQueue,
-    Rule::Ps,     Rule::SitaE,      Rule::SitaV};
-std::string_view rule_name(Rule) noexcept;  // "random", "round_robin", "least_work_left", ...
+    Rule::Random, Rule::RoundRobin, Rule::LeastWorkLeft, Rule::JoinShortestQueue, Rule::Ps,
+    Rule::SitaE,  Rule::SitaV,      Rule::SitaERouter,   Rule::SitaVRouter};
+std::string_view rule_name(Rule) noexcept;  // "random", "round_robin", ..., "sita_e", "sita_e_router", ...
 
 struct AssignmentPlan : StreamPlan {
   std::vector<std::size_t> hosts = {2, 4, 8};

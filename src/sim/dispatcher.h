@@ -36,7 +36,8 @@ class LeastWorkDispatcher final : public Dispatcher {
   std::size_t choose(double now, const Job&, Servers) override;
 };
 
-// By size interval: sluice/stats/sita.h.
+// By size interval with fixed cutoffs, as the formulas of sluice/stats/sita.h have it. What the router does
+// is LimitedServer's.
 class SitaDispatcher final : public Dispatcher {
  public:
   explicit SitaDispatcher(std::vector<double> cutoffs) noexcept : cutoffs_(std::move(cutoffs)) {}

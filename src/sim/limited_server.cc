@@ -8,17 +8,20 @@
 namespace sluice::sim {
 namespace {
 
-policy::PoolConfig one_replica(const LimitedServer::Settings& settings) {
-  SLUICE_ASSERT(settings.active_max >= 1 && settings.classes >= 1 &&
+policy::PoolConfig config_of(const LimitedServer::Settings& settings) {
+  SLUICE_ASSERT(settings.active_max >= 1 && settings.replicas >= 1 && settings.classes >= 1 &&
                 settings.classes <= policy::kClassCountMax);
   policy::PoolConfig config;
-  config.policy = policy::PolicyKind::RoundRobin;
+  config.policy = policy::PolicyKind::LeastLoaded;
+  config.order = settings.within_pool;
   for (std::size_t c = 0; c < settings.classes; ++c)
     config.classes.emplace_back().name = std::to_string(c);
-  policy::ReplicaConfig& replica = config.replicas.emplace_back();
-  replica.name = "only";
-  if (settings.active_max != LimitedServer::kUnlimited)
-    replica.max_active = static_cast<std::int64_t>(settings.active_max);
+  for (std::size_t r = 0; r < settings.replicas; ++r) {
+    policy::ReplicaConfig& replica = config.replicas.emplace_back();
+    replica.name = std::to_string(r);
+    if (settings.active_max != LimitedServer::kUnlimited)
+      replica.max_active = static_cast<std::int64_t>(settings.active_max);
+  }
   return config;
 }
 
@@ -26,9 +29,9 @@ policy::PoolConfig one_replica(const LimitedServer::Settings& settings) {
 
 LimitedServer::LimitedServer(const Settings& settings)
     : classes_(settings.classes),
-      group_(one_replica(settings), {.cores = settings.cores,
-                                     .cores_per_query = settings.cores_per_job,
-                                     .queue = {.discipline = settings.order}}) {}
+      group_(config_of(settings), {.cores = settings.cores,
+                                   .cores_per_query = settings.cores_per_job,
+                                   .queue = {.discipline = settings.order}}) {}
 
 void LimitedServer::start(double now, ReplicaGroup::Guest& guest, const Job& job) {
   const bool is_new = active_.emplace(job.id, &guest).second;
@@ -45,6 +48,15 @@ void LimitedServer::arrive(double now, const Job& job) {
     start(now, *guest, job);
   else
     waiting_work_ += job.size;
+  start_granted(now);  // it may have moved the sizes that replicas take
+}
+
+void LimitedServer::start_granted(double now) {
+  for (ReplicaGroup::Guest* const granted : group_.take_granted()) {
+    waiting_work_ -= granted->waiting_for.size;
+    start(now, *granted, granted->waiting_for);
+  }
+  if (group_.waiting() == 0) waiting_work_ = 0;  // errors of rounding end with each queue
 }
 
 std::optional<Job> LimitedServer::step() {
@@ -54,16 +66,28 @@ std::optional<Job> LimitedServer::step() {
   ReplicaGroup::Guest& guest = *found->second;
   active_.erase(found);
   group_.leave(now, guest);
-  for (ReplicaGroup::Guest* const granted : group_.take_granted()) {
-    waiting_work_ -= granted->waiting_for.size;
-    start(now, *granted, granted->waiting_for);
-  }
-  if (group_.waiting() == 0) waiting_work_ = 0;  // errors of rounding end with each queue
+  start_granted(now);
   return ended;
 }
 
 double LimitedServer::unfinished_work(double now) const noexcept {
-  return server().unfinished_work(now) + waiting_work_;
+  double work = waiting_work_;
+  for (std::size_t r = 0; r < group_.replica_count(); ++r)
+    work += group_.replica(r).unfinished_work(now);
+  return work;
+}
+
+double LimitedServer::work_done(double now) const noexcept {
+  double work = 0;
+  for (std::size_t r = 0; r < group_.replica_count(); ++r)
+    work += group_.replica(r).work_done(now);
+  return work;
+}
+
+std::optional<policy::ReplicaId> LimitedServer::replica_of(std::uint32_t job) const {
+  const auto found = active_.find(job);
+  if (found == active_.end()) return std::nullopt;
+  return found->second->replica;
 }
 
 }  // namespace sluice::sim

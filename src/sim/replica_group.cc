@@ -9,7 +9,8 @@ namespace sluice::sim {
 namespace {
 
 policy::QueueTime queue_time(double now) noexcept {
-  return policy::QueueTime(std::llround(now * 1e9));
+  constexpr double kLast = 9e18;  // what nanoseconds can count
+  return policy::QueueTime(std::llround(std::min(now * 1e9, kLast)));
 }
 
 }  // namespace

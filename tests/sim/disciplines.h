@@ -35,6 +35,10 @@ inline std::vector<Discipline> disciplines() {
       {"limited ps, by class", limited({.cores = 2, .active_max = 3, .classes = 3})},
       {"limited ps, shortest first",
        limited({.cores = 2, .active_max = 3, .order = policy::QueueDiscipline::ShortestFirst})},
+      {"sita_e behind a router",
+       limited({.active_max = 1, .replicas = 3, .within_pool = policy::ReplicaOrder::SitaE})},
+      {"sita_v behind a router",
+       limited({.active_max = 2, .replicas = 3, .within_pool = policy::ReplicaOrder::SitaV})},
       {"sjf behind a limit", limited({.active_max = 1, .order = policy::QueueDiscipline::ShortestFirst})},
       {"sjf", preemptive(PreemptiveOrder::ShortestSize, 1e6)},  // a chunk beyond any size: nothing interrupts
       {"priority", limited({.active_max = 1, .classes = 3})},

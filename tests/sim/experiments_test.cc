@@ -66,6 +66,22 @@ TEST(AssignmentExperiment, RulesThatKnowMoreWaitLess) {
   EXPECT_LT(waiting(Rule::LeastWorkLeft), waiting(Rule::JoinShortestQueue));
 }
 
+// What the router learns from the stream is no worse than the law's own cutoffs by more than chance and
+// learning explain, and better than what hosts do that know no sizes.
+TEST(AssignmentExperiment, TheRoutersIntervalsComeNearThoseOfTheLaw) {
+  const auto& rows = simulated_rows();
+  const auto slowdown = [&](Rule rule) {
+    for (const AssignmentRow& row : rows)
+      if (row.rule == rule && row.hosts == 4) return row.slowdown->estimate;
+    return std::nan("");
+  };
+  EXPECT_LT(slowdown(Rule::SitaERouter), 1.35 * slowdown(Rule::SitaE));
+  EXPECT_GT(slowdown(Rule::SitaERouter), 0.6 * slowdown(Rule::SitaE));
+  EXPECT_LT(slowdown(Rule::SitaVRouter), 1.35 * slowdown(Rule::SitaV));
+  EXPECT_LT(slowdown(Rule::SitaERouter), 0.9 * slowdown(Rule::RoundRobin));
+  EXPECT_LT(slowdown(Rule::SitaVRouter), 0.9 * slowdown(Rule::RoundRobin));
+}
+
 TEST(AssignmentExperiment, ThreadsAndOrderChangeNothing) {
   AssignmentPlan plan = small_plan();
   plan.jobs = 2'000;
