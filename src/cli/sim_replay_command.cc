@@ -1,7 +1,10 @@
 #include <charconv>
+#include <initializer_list>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/sim_commands.h"
@@ -56,14 +59,23 @@ bool read_choices(ReplayOptions& asked) {
   return true;
 }
 
+template <class Value>
+std::map<std::string, Value> names_of(std::initializer_list<Value> values, std::string_view (*name)(Value)) {
+  std::map<std::string, Value> out;
+  for (const Value value : values)
+    out.emplace(name(value), value);
+  return out;
+}
+
 int simulate(ReplayOptions asked) {
   if (!read_choices(asked)) return kUsage;
   const auto input = read_checked_trace(asked.trace, "sluice sim replay");
   if (!input) return kFailure;
-  const sim::ReplayPlans plans = sim::plans_of(input->trace.config, input->demands.cores, asked.what);
+  const sim::ReplayPlans plans = sim::plans_of(input->trace, input->demands.cores, asked.what);
   if (!plans.problem.empty()) return complain(plans.problem), kUsage;
   sim::ReplayPlan recorded;
   recorded.config = input->trace.config;
+  recorded.queue = input->trace.queue;
   recorded.cores = input->demands.cores;
   std::vector<sim::NamedOutcome> outcomes(1 + plans.plans.size());
   outcomes[0].name = "as recorded";
@@ -108,6 +120,27 @@ void add_sim_replay(CLI::App& parent, Action& action) {
   command->add_option("--max-active", asked->what.max_active, "max_active of each replica; 0: no limit")
       ->delimiter(',')
       ->check(CLI::Range(0, 1'000'000));
+  command
+      ->add_option("--order", asked->what.orders,
+                   "Which replica of a pool it is: least_loaded, sita_e, sita_v; default as recorded")
+      ->delimiter(',')
+      ->transform(CLI::Transformer(names_of(
+          {policy::ReplicaOrder::LeastLoaded, policy::ReplicaOrder::SitaE, policy::ReplicaOrder::SitaV},
+          policy::order_name)))
+      ->type_name("NAME");
+  command
+      ->add_option("--queue", asked->what.queues,
+                   "Who goes first in a class: fcfs, shortest_first; default as recorded")
+      ->delimiter(',')
+      ->transform(CLI::Transformer(names_of(
+          {policy::QueueDiscipline::Fcfs, policy::QueueDiscipline::ShortestFirst}, policy::discipline_name)))
+      ->type_name("NAME");
+  command
+      ->add_option("--sizes", asked->what.sizes,
+                   "What those go by: expected, as the router did; measured, as if it had known")
+      ->transform(CLI::Transformer(std::map<std::string, sim::ReplayPlan::Sizes>{
+          {"expected", sim::ReplayPlan::Sizes::Expected}, {"measured", sim::ReplayPlan::Sizes::Measured}}))
+      ->type_name("WHICH");
   command->add_option("--load", asked->what.loads, "Arrivals so many times as fast")
       ->delimiter(',')
       ->check(CLI::Range(0.01, 1'000.0));

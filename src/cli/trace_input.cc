@@ -62,7 +62,12 @@ std::optional<TraceInput> read_checked_trace(const TraceOptions& options, const 
   input.demands = sim::demands(trace, cores);
   sim::ReplayPlan recorded;
   recorded.config = trace.config;
+  recorded.queue = trace.queue;
   recorded.cores = cores;
+  if (sim::goes_by_size(recorded) && trace.sized == 0)
+    std::cerr << command
+              << ": warning: the recorded configuration goes by size, and no expected sizes are in "
+              << "the trace\n";
   input.check = sim::check_replay(sim::recorded_outcome(trace), sim::replay(trace, input.demands, recorded),
                                   options.tolerance);
   const sim::ReplayCheck& check = input.check;

@@ -45,7 +45,7 @@ std::string_view problem_text(HeaderProblem problem) noexcept {
     case HeaderProblem::NotATrace:
       return "is not a trace";
     case HeaderProblem::TooNew:
-      return "is of a later version";
+      return "is of a version that this program does not know: use the sluice that wrote it, or a later one";
     case HeaderProblem::Damaged:
       return "has a damaged header";
   }
@@ -67,7 +67,7 @@ ReadFileHeader read_file_header(std::span<const std::byte, kFileHeaderBytes> byt
   in.fixed<std::uint16_t>();
   in.fixed<std::uint32_t>();
   out.header.began_us = static_cast<std::int64_t>(*in.fixed<std::uint64_t>());
-  if (out.header.version != kVersion) out.problem = HeaderProblem::TooNew;
+  if (out.header.version == 0 || out.header.version > kVersion) out.problem = HeaderProblem::TooNew;
   return out;
 }
 

@@ -12,7 +12,8 @@ namespace sluice::recording {
 
 // A trace file is a file header and then blocks, each a block header and a payload of records, compressed and
 // with a checksum of its own. docs/recording.md has the layout byte by byte.
-inline constexpr std::uint16_t kVersion = 1;
+// What is written. Version 1, which is read as well, has no record of the queue.
+inline constexpr std::uint16_t kVersion = 2;
 inline constexpr std::size_t kFileHeaderBytes = 28;
 inline constexpr std::size_t kBlockHeaderBytes = 32;
 inline constexpr std::size_t kBlockRawBytesMax = 1024 * 1024;

@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-enum class Kind : std::uint8_t { Name = 1, Configuration, Session, Transaction, Queries, End };
+enum class Kind : std::uint8_t { Name = 1, Configuration, Session, Transaction, Queries, End, Queue };
 
 void put_span(Bytes& out, microseconds span) {
   put_varint(out, static_cast<std::uint64_t>(std::clamp(span, microseconds(0), kSpanMax).count()));
@@ -42,6 +42,13 @@ void RecordEncoder::put_record(const Configuration& configuration) {
   put_fixed(out_, static_cast<std::uint8_t>(Kind::Configuration));
   put_moment(configuration.at);
   put_text(out_, configuration.json);
+}
+
+void RecordEncoder::put_record(const Queue& queue) {
+  put_fixed(out_, static_cast<std::uint8_t>(Kind::Queue));
+  put_moment(queue.at);
+  put_fixed(out_, static_cast<std::uint8_t>(queue.order));
+  put_span(out_, queue.ageing);
 }
 
 void RecordEncoder::put_record(const Admission& admission) {
@@ -96,6 +103,8 @@ std::optional<Record> RecordDecoder::next() {
       return queries();
     case Kind::End:
       return end();
+    case Kind::Queue:
+      return queue();
   }
   return std::nullopt;
 }
@@ -143,6 +152,14 @@ std::optional<Record> RecordDecoder::configuration() {
   const auto json = in_.text(kConfigurationBytesMax);
   if (!json) return std::nullopt;
   return Configuration{*at, std::string(*json)};
+}
+
+std::optional<Record> RecordDecoder::queue() {
+  const auto at = moment();
+  const auto order = at ? in_.fixed<std::uint8_t>() : std::nullopt;
+  const auto ageing = order ? span() : std::nullopt;
+  if (!ageing || *order > static_cast<std::uint8_t>(QueueOrder::ShortestFirst)) return std::nullopt;
+  return Queue{*at, static_cast<QueueOrder>(*order), *ageing};
 }
 
 std::optional<Record> RecordDecoder::admission() {

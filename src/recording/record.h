@@ -41,6 +41,16 @@ struct Configuration {
   friend bool operator==(const Configuration&, const Configuration&) = default;
 };
 
+// Who is served first among those of one class that wait, from here on: queue_discipline and queue_ageing.
+// Since version 2; before it was not recorded.
+enum class QueueOrder : std::uint8_t { Fcfs, ShortestFirst };
+struct Queue {
+  Offset at{};
+  QueueOrder order = QueueOrder::Fcfs;
+  std::chrono::microseconds ageing{};  // 0: never
+  friend bool operator==(const Queue&, const Queue&) = default;
+};
+
 // A session, or in transaction mode a transaction, was given a replica.
 struct Admission {
   std::uint64_t number = 0;            // of its own in the trace; what belongs to it bears it too
@@ -50,7 +60,7 @@ struct Admission {
   NameId session_class = 0;
   std::optional<NameId> replica;  // none: refused
   std::optional<NameId> host, user, database;
-  std::optional<std::chrono::microseconds> expected_size;
+  std::optional<std::chrono::microseconds> expected_size;  // its service time, before it began
   friend bool operator==(const Admission&, const Admission&) = default;
 };
 
@@ -74,7 +84,7 @@ struct End {
   friend bool operator==(const End&, const End&) = default;
 };
 
-using Record = std::variant<Name, Configuration, Admission, Queries, End>;
+using Record = std::variant<Name, Configuration, Queue, Admission, Queries, End>;
 
 // Records one after the other; moments as differences from the one before, from `base` at first.
 class RecordEncoder {
@@ -87,6 +97,7 @@ class RecordEncoder {
  private:
   void put_record(const Name&);
   void put_record(const Configuration&);
+  void put_record(const Queue&);
   void put_record(const Admission&);
   void put_record(const Queries&);
   void put_record(const End&);
@@ -106,6 +117,7 @@ class RecordDecoder {
  private:
   std::optional<Record> name();
   std::optional<Record> configuration();
+  std::optional<Record> queue();
   std::optional<Record> admission();
   std::optional<Record> queries();
   std::optional<Record> end();

@@ -20,6 +20,8 @@ struct RecordedWho {
   std::string session_class, user, database, host;
 };
 
+inline constexpr std::chrono::nanoseconds kSizeUnknown{-1};
+
 // What happened to an admission, as a thread notes it.
 struct RecordedEvent {
   enum class Kind : std::uint8_t { Session, Transaction, Query, End };
@@ -27,8 +29,9 @@ struct RecordedEvent {
   policy::ReplicaId replica;                   // of an admission
   std::uint64_t number = 0;                    // of the admission
   std::chrono::steady_clock::time_point at{};  // asked, or ended
-  std::chrono::nanoseconds first{}, second{};  // waited; pause and response of a query
-  std::shared_ptr<const RecordedWho> who;      // of an admission
+  std::chrono::nanoseconds first{},
+      second{};                            // waited, and the size expected; pause, and response of a query
+  std::shared_ptr<const RecordedWho> who;  // of an admission
 };
 using RecordedBatch = std::vector<RecordedEvent>;
 
@@ -73,12 +76,13 @@ class SessionRecording {
   SessionRecording(RecordingBuffer& buffer, RecordedWho who)
       : buffer_(buffer), who_(std::make_shared<const RecordedWho>(std::move(who))) {}
 
-  // It has a replica, having waited for it until now.
+  // It has a replica, having waited for it until now. `size`: its service time, in seconds, as far as it is
+  // expected.
   void admitted(RecordedEvent::Kind kind, policy::ReplicaId replica, std::chrono::nanoseconds waited,
-                Clock::time_point now) {
+                std::optional<double> size, Clock::time_point now) {
     number_ = buffer_.next_number();
     before_ = now;
-    buffer_.add({kind, replica, *number_, now - waited, waited, {}, who_});
+    buffer_.add({kind, replica, *number_, now - waited, waited, in_nanoseconds(size), who_});
   }
   // The answer to a query has come, so long after the server had it.
   void answered(std::chrono::nanoseconds response, Clock::time_point now) {
@@ -93,6 +97,13 @@ class SessionRecording {
   }
 
  private:
+  // A client that is trusted may still say anything.
+  static std::chrono::nanoseconds in_nanoseconds(std::optional<double> seconds) noexcept {
+    constexpr double kMost = 1e9;
+    if (!seconds || !(*seconds >= 0)) return kSizeUnknown;
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(*seconds, kMost) * 1e9));
+  }
+
   RecordingBuffer& buffer_;
   std::shared_ptr<const RecordedWho> who_;
   std::optional<std::uint64_t> number_;  // while it has a replica

@@ -36,7 +36,14 @@ bool TraceRecorder::configure(const config::Config& config) {
   files_ = options.record_trace_files;
   file_bytes_max_ = options.record_trace_file_size;
   std::string line = decide::config_line(config::pool_config(config));
-  const bool other_configuration = line != std::exchange(configuration_, line);
+  const recording::Queue queue{{},
+                               options.queue_discipline == policy::QueueDiscipline::ShortestFirst
+                                   ? recording::QueueOrder::ShortestFirst
+                                   : recording::QueueOrder::Fcfs,
+                               options.queue_ageing};
+  const bool other_configuration = line != configuration_ || queue != queue_;
+  configuration_ = std::move(line);
+  queue_ = queue;
   if (options.record_trace != path_) {
     close();
     path_ = options.record_trace;
@@ -78,7 +85,9 @@ void TraceRecorder::begin_file() {
 }
 
 void TraceRecorder::note_configuration() {
-  writer_.add(recording::Configuration{offset_of(Clock::now()), configuration_});
+  const recording::Offset now = offset_of(Clock::now());
+  writer_.add(recording::Configuration{now, configuration_});
+  writer_.add(recording::Queue{now, queue_.order, queue_.ageing});
 }
 
 void TraceRecorder::fail(const char* what) {
@@ -131,6 +140,7 @@ recording::Record TraceRecorder::admission_of(const RecordedEvent& event, const 
   out.at = offset_of(event.at);
   out.waited = in_microseconds(event.first);
   out.transaction = event.kind == RecordedEvent::Kind::Transaction;
+  if (event.second != kSizeUnknown) out.expected_size = in_microseconds(event.second);
   out.session_class = writer_.name(NameKind::Class, event.who->session_class);
   out.replica = writer_.name(NameKind::Replica, replica_name(event.replica));
   out.user = writer_.name(NameKind::User, shown(event.who->user));

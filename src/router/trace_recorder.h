@@ -45,7 +45,7 @@ class TraceRecorder {
  private:
   void begin_file();
   void rotate() const;
-  void note_configuration();
+  void note_configuration();  // and the queue
   void write();
   void fail(const char* what);
   recording::Offset offset_of(Clock::time_point at) const;
@@ -59,7 +59,8 @@ class TraceRecorder {
   bool plain_names_ = false;
   std::uint32_t files_ = 1;
   std::uint64_t file_bytes_max_ = 0;
-  std::string configuration_;                            // as a decide event
+  std::string configuration_;  // as a decide event
+  recording::Queue queue_;
   std::unordered_map<std::string, std::string> hashes_;  // of names
   std::ofstream file_;
   Clock::time_point began_{};

@@ -78,6 +78,20 @@ class Loader {
     return "";
   }
 
+  std::string on(const recording::Queue& queue) {
+    if (queued_) {
+      trace_.config_changed =
+          trace_.config_changed || queue.order != queued_->order || queue.ageing != queued_->ageing;
+      return "";
+    }
+    queued_ = queue;
+    trace_.queue.discipline = queue.order == recording::QueueOrder::ShortestFirst
+                                  ? policy::QueueDiscipline::ShortestFirst
+                                  : policy::QueueDiscipline::Fcfs;
+    trace_.queue.ageing = queue.ageing;
+    return "";
+  }
+
   std::string on(const recording::Admission& admission) {
     see(admission.at);
     if (!admission.replica) {
@@ -136,6 +150,8 @@ class Loader {
               .value_or(static_cast<std::uint32_t>(trace_.config.classes.size() - 1));
       out.replica = place(trace_.config.replicas, recording::NameKind::Replica, *guest.admission.replica);
       out.queries = std::move(guest.queries);
+      if (guest.admission.expected_size) out.expected_size = seconds(*guest.admission.expected_size);
+      trace_.sized += out.expected_size > 0 ? 1 : 0;
       double answered = out.at + out.waited;
       for (const RecordedQuery& q : out.queries)
         answered += q.pause + q.response;
@@ -152,6 +168,7 @@ class Loader {
   const std::uint64_t guests_max_, queries_max_;
   RecordedTrace trace_;
   bool configured_ = false;
+  std::optional<recording::Queue> queued_;
   std::string first_configuration_;
   std::unordered_map<recording::NameId, std::string> names_[recording::kNameKindCount];
   std::vector<Guest> guests_;

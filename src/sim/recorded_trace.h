@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sluice/policy/admission_queue.h"
 #include "sluice/policy/pool_config.h"
 
 #include "recording/trace_reader.h"
@@ -24,16 +25,19 @@ struct RecordedGuest {
   std::optional<std::uint32_t>
       replica;  // index in the configuration; none where it was refused or is not there now
   std::vector<RecordedQuery> queries;
-  double tail = 0;  // from the last answer to the end
+  double tail = 0;           // from the last answer to the end
+  double expected_size = 0;  // of all its queries together, before it began; 0: not known
 };
 
 struct RecordedTrace {
   policy::PoolConfig config;          // of the recording
+  policy::QueueSettings queue;        // the same; a trace of version 1 does not say
   std::vector<RecordedGuest> guests;  // as they asked
   double duration = 0;                // up to the last moment in it
   bool transactions = false;          // most guests are transactions
   std::uint64_t unended = 0;          // guests whose end is not in the trace
   std::uint64_t refused = 0;          // left out of `guests`
+  std::uint64_t sized = 0;            // guests whose size was expected
   bool cut_short = false;             // there was more than may be kept
   bool config_changed = false;        // there was more than one: the first counts
   std::optional<recording::Damage> damage;

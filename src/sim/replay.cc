@@ -99,6 +99,7 @@ class Replay {
     if (happened_ != nullptr) {
       *happened_ = trace;
       happened_->config = plan.config;
+      happened_->queue = plan.queue;
       for (RecordedGuest& guest : happened_->guests)
         guest.at /= plan.load;
     }
@@ -126,6 +127,14 @@ class Replay {
 
   double arrival_of(std::size_t g) const noexcept { return trace_.guests[g].at / plan_.load; }
 
+  double size_of(std::uint32_t g) const noexcept {
+    if (plan_.sizes == ReplayPlan::Sizes::Expected) return trace_.guests[g].expected_size;
+    double size = 0;
+    for (const double demand : demands_.of[g])
+      size += demand;
+    return size;
+  }
+
   bool step() {
     const double served = group_.next_event();
     const double wakes = timers_.empty() ? kNever : timers_.least_key();
@@ -151,7 +160,8 @@ class Replay {
 
   void arrive(double now, std::uint32_t g) {
     visits_[g].asked = now;
-    const auto [answer, guest] = group_.ask(now, g, policy::ClassId(trace_.guests[g].session_class));
+    const auto [answer, guest] =
+        group_.ask(now, g, policy::ClassId(trace_.guests[g].session_class), {now, size_of(g), 0, g});
     if (answer == ReplicaGroup::Answer::Refused) {
       ++out_.refused;
       return;
@@ -223,6 +233,11 @@ std::string milliseconds(double seconds) {
 }
 
 }  // namespace
+
+bool goes_by_size(const ReplayPlan& plan) noexcept {
+  return policy::is_by_size(plan.config.order) ||
+         plan.queue.discipline == policy::QueueDiscipline::ShortestFirst;
+}
 
 ReplayOutcome recorded_outcome(const RecordedTrace& trace) {
   Collected collected(trace);

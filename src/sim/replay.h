@@ -19,11 +19,18 @@ namespace sluice::sim {
 // guests ask, with the same queries and pauses, and the replicas behind the router's own admission share
 // their cores.
 struct ReplayPlan {
+  // What is known of a guest's size when it asks.
+  enum class Sizes {
+    Expected,  // what the router expected when it was recorded
+    Measured,  // what it will have asked for: as if nobody were ever wrong
+  };
+
   std::string name;           // for tables
   policy::PoolConfig config;  // classes by the name of the recorded; problem_of(config) is nullopt
   double cores = std::numeric_limits<double>::infinity();  // of a replica, as for the demands
   double load = 1;  // guests come so many times as fast; their pauses stay
   policy::QueueSettings queue;
+  Sizes sizes = Sizes::Expected;
   std::optional<WeightHold> hold;
 };
 
@@ -44,6 +51,9 @@ struct ReplayOutcome {
 };
 
 inline constexpr std::size_t kReplaySlices = 10;
+
+// Whether order or queue ask for sizes.
+bool goes_by_size(const ReplayPlan&) noexcept;
 
 // As it was recorded.
 ReplayOutcome recorded_outcome(const RecordedTrace&);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sluice/policy/assignment.h"
+
 #include "base/text.h"
 
 namespace sluice::sim {
@@ -63,6 +65,90 @@ std::string pools_text(const policy::PoolConfig& config) {
                      : "# Replicas with a pool of their own; remove each other \"pool\":\n" + out;
 }
 
+// "" or why such a plan says nothing.
+std::string problem_of(const RecordedTrace& trace, const ReplayPlan& plan) {
+  if (auto problem = policy::problem_of(plan.config)) return *problem;
+  if (plan.config.order == policy::ReplicaOrder::Nearest && trace.config.order != plan.config.order)
+    return "a trace holds no round trips";
+  if (policy::is_by_size(plan.config.order) && !policy::Assignment(plan.config).by_size())
+    return "this policy does not go by size";
+  if (goes_by_size(plan) && plan.sizes == ReplayPlan::Sizes::Expected && trace.sized == 0)
+    return "the trace holds no expected sizes; record one with size_learning: on, or try --sizes measured";
+  return "";
+}
+
+// What each list's place stands for in one combination; null: as recorded.
+struct Choices {
+  const policy::PolicyKind* kind = nullptr;
+  const std::size_t* count = nullptr;
+  const std::vector<std::int64_t>* split = nullptr;
+  const std::int64_t* max_active = nullptr;
+  const policy::ReplicaOrder* order = nullptr;
+  const policy::QueueDiscipline* queue = nullptr;
+  const double* load = nullptr;
+};
+
+void choose(ReplayPlan& plan, const Choices& chosen) {
+  if (chosen.kind != nullptr) plan.config.policy = *chosen.kind;
+  add_name(plan.name, std::string(policy::policy_name(plan.config.policy)));
+  if (chosen.count != nullptr) {
+    resize_replicas(plan.config, *chosen.count);
+    add_name(plan.name, std::to_string(*chosen.count) + " replicas");
+  }
+  if (chosen.split != nullptr) {
+    apply_split(plan.config, *chosen.split);
+    add_name(plan.name, split_name(*chosen.split));
+  }
+  if (chosen.max_active != nullptr) {
+    for (policy::ReplicaConfig& r : plan.config.replicas)
+      r.max_active = *chosen.max_active;
+    add_name(plan.name, "max_active " + std::to_string(*chosen.max_active));
+  }
+  if (chosen.order != nullptr) {
+    plan.config.order = *chosen.order;
+    // The name of the policy least_loaded says the same.
+    if (*chosen.order != policy::ReplicaOrder::LeastLoaded ||
+        plan.config.policy != policy::PolicyKind::LeastLoaded)
+      add_name(plan.name, std::string(policy::order_name(*chosen.order)));
+  }
+  if (chosen.queue != nullptr) {
+    plan.queue.discipline = *chosen.queue;
+    add_name(plan.name, std::string(policy::discipline_name(*chosen.queue)));
+  }
+  if (chosen.load != nullptr) {
+    plan.load = *chosen.load;
+    add_name(plan.name, "load " + digits(*chosen.load, 3));
+  }
+}
+
+// Calls each(choices) for every combination.
+template <class Each>
+void for_combinations(const WhatIf& what, Each each) {
+  Choices chosen;
+  for_all(what.policies, [&](const policy::PolicyKind* kind) {
+    chosen.kind = kind;
+    for_all(what.replica_counts, [&](const std::size_t* count) {
+      chosen.count = count;
+      for_all(what.splits, [&](const std::vector<std::int64_t>* split) {
+        chosen.split = split;
+        for_all(what.max_active, [&](const std::int64_t* max_active) {
+          chosen.max_active = max_active;
+          for_all(what.orders, [&](const policy::ReplicaOrder* order) {
+            chosen.order = order;
+            for_all(what.queues, [&](const policy::QueueDiscipline* queue) {
+              chosen.queue = queue;
+              for_all(what.loads, [&](const double* load) {
+                chosen.load = load;
+                each(chosen);
+              });
+            });
+          });
+        });
+      });
+    });
+  });
+}
+
 }  // namespace
 
 void apply_split(policy::PoolConfig& config, const std::vector<std::int64_t>& split) {
@@ -107,36 +193,18 @@ std::string apply_override(policy::PoolConfig& config, const std::string& text) 
   return "";
 }
 
-ReplayPlans plans_of(const policy::PoolConfig& recorded, double cores, const WhatIf& what) {
+ReplayPlans plans_of(const RecordedTrace& trace, double cores, const WhatIf& what) {
   ReplayPlans out;
-  policy::PoolConfig base = recorded;
+  policy::PoolConfig base = trace.config;
   for (const std::string& text : what.overrides)
     if (std::string problem = apply_override(base, text); !problem.empty()) return {{}, std::move(problem)};
-  const auto add = [&](const policy::PolicyKind* kind, const std::size_t* count,
-                       const std::vector<std::int64_t>* split, const std::int64_t* max_active,
-                       const double* load) {
+  for_combinations(what, [&](const Choices& chosen) {
     ReplayPlan plan;
     plan.config = base;
+    plan.queue = trace.queue;
+    plan.sizes = what.sizes;
     plan.cores = cores;
-    if (kind != nullptr) plan.config.policy = *kind;
-    add_name(plan.name, std::string(policy::policy_name(plan.config.policy)));
-    if (count != nullptr) {
-      resize_replicas(plan.config, *count);
-      add_name(plan.name, std::to_string(*count) + " replicas");
-    }
-    if (split != nullptr) {
-      apply_split(plan.config, *split);
-      add_name(plan.name, split_name(*split));
-    }
-    if (max_active != nullptr) {
-      for (policy::ReplicaConfig& r : plan.config.replicas)
-        r.max_active = *max_active;
-      add_name(plan.name, "max_active " + std::to_string(*max_active));
-    }
-    if (load != nullptr) {
-      plan.load = *load;
-      add_name(plan.name, "load " + digits(*load, 3));
-    }
+    choose(plan, chosen);
     for (const std::string& text : what.overrides)
       add_name(plan.name, text);
     if (what.hold && plan.config.policy == policy::PolicyKind::Proportional) {
@@ -144,17 +212,9 @@ ReplayPlans plans_of(const policy::PoolConfig& recorded, double cores, const Wha
       add_name(plan.name, "hold " + what.hold->to_string());
     }
     if (out.problem.empty())
-      if (auto problem = policy::problem_of(plan.config)) out.problem = plan.name + ": " + *problem;
+      if (const std::string problem = problem_of(trace, plan); !problem.empty())
+        out.problem = plan.name + ": " + problem;
     out.plans.push_back(std::move(plan));
-  };
-  for_all(what.policies, [&](const policy::PolicyKind* kind) {
-    for_all(what.replica_counts, [&](const std::size_t* count) {
-      for_all(what.splits, [&](const std::vector<std::int64_t>* split) {
-        for_all(what.max_active, [&](const std::int64_t* max_active) {
-          for_all(what.loads, [&](const double* load) { add(kind, count, split, max_active, load); });
-        });
-      });
-    });
   });
   return out;
 }

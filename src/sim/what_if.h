@@ -14,16 +14,19 @@ struct WhatIf {
   std::vector<std::size_t> replica_counts;  // the first of the recorded, and as many more like the first
   std::vector<std::vector<std::int64_t>> splits;  // replicas of each class, in order; the rest is Mixed
   std::vector<std::int64_t> max_active;           // of each replica; 0: no limit
-  std::vector<double> loads;                      // arrivals so many times as fast
-  std::vector<std::string> overrides;             // "premium.saturation=20", "freemium.weight=1.5"
-  std::optional<policy::WeightTarget> hold;       // with proportional
+  std::vector<policy::ReplicaOrder> orders;       // within a pool
+  std::vector<policy::QueueDiscipline> queues;
+  std::vector<double> loads;                 // arrivals so many times as fast
+  std::vector<std::string> overrides;        // "premium.saturation=20", "freemium.weight=1.5"
+  std::optional<policy::WeightTarget> hold;  // with proportional
+  ReplayPlan::Sizes sizes = ReplayPlan::Sizes::Expected;
 };
 
 struct ReplayPlans {
   std::vector<ReplayPlan> plans;
   std::string problem;  // empty, or what cannot be tried
 };
-ReplayPlans plans_of(const policy::PoolConfig& recorded, double cores, const WhatIf&);
+ReplayPlans plans_of(const RecordedTrace&, double cores, const WhatIf&);
 
 // Pools as the split says: targets, and no replica with a pool of its own. Too short a split leaves the rest
 // of the classes none.

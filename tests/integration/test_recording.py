@@ -62,6 +62,30 @@ def test_a_recorded_trace_replays_to_what_was_recorded(make_router, trace, pool_
     assert "policy: " in out and "classes:" in out
 
 
+def test_a_replay_goes_by_the_sizes_that_the_router_expected(make_router, trace):
+    router = make_router(
+        record_trace=str(trace), pool_mode="transaction", policy="least_loaded", size_learning="on", max_active=8
+    )
+    busy(router)
+    router.stop()
+    arguments = ("sim", "replay", trace, "--cores", "inf", "--order", "least_loaded,sita_e", "--queue", "fcfs,shortest_first")
+    status, out, err = sluice(*arguments)
+    assert status == 0, err
+    assert "least_loaded, sita_e, shortest_first" in out
+
+
+def test_a_replay_by_size_needs_sizes(make_router, trace):
+    router = make_router(record_trace=str(trace), pool_mode="transaction", policy="least_loaded")
+    busy(router, visits=12)
+    router.stop()
+    arguments = ("sim", "replay", trace, "--cores", "inf", "--tolerance", "1", "--queue", "shortest_first")
+    status, out, err = sluice(*arguments)
+    assert status == 2
+    assert "holds no expected sizes; record one with size_learning: on, or try --sizes measured" in err
+    status, out, err = sluice(*arguments, "--sizes", "measured")
+    assert status == 0, err
+
+
 def test_a_cut_trace_is_used_up_to_the_cut(make_router, trace, tmp_path):
     router = make_router(record_trace=str(trace), policy="least_loaded")
     busy(router, visits=12)

@@ -95,6 +95,17 @@ TEST(Record, IsCutToItsBounds) {
   EXPECT_TRUE(decoder.at_end()) << "a configuration beyond its bound is left out";
 }
 
+TEST(Record, AQueueOfAnotherOrderIsNone) {
+  for (const auto order : {QueueOrder::Fcfs, QueueOrder::ShortestFirst}) {
+    Bytes bytes;
+    RecordEncoder encoder(bytes, Offset(0));
+    encoder.put(Queue{Offset(0), order, microseconds(1)});
+    EXPECT_EQ(RecordDecoder(bytes, Offset(0)).next(), Record(Queue{Offset(0), order, microseconds(1)}));
+    bytes[2] = std::byte{2};
+    EXPECT_FALSE(RecordDecoder(bytes, Offset(0)).next());
+  }
+}
+
 // Whatever is read is within the bounds that a user of records may rely on; and reading ends.
 TEST(Record, NoBytesGiveMoreThanTheBounds) {
   Rng rng(3);

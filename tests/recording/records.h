@@ -20,7 +20,8 @@ inline std::vector<Record> some_records(std::size_t admissions, std::uint64_t se
     return microseconds(static_cast<std::int64_t>(rng.below(1 + rng.below(1u << rng.below(30)))));
   };
   std::vector<Record> out = {Name{NameKind::Class, 0, "premium"}, Name{NameKind::Replica, 0, "r1"},
-                             Name{NameKind::User, 0, ""}, Configuration{Offset(5), "{\"op\":\"config\"}"}};
+                             Name{NameKind::User, 0, ""}, Configuration{Offset(5), "{\"op\":\"config\"}"},
+                             Queue{Offset(6), QueueOrder::ShortestFirst, microseconds(10'000'000)}};
   Offset now(0);
   for (std::uint64_t number = 0; number < admissions; ++number) {
     now += span();

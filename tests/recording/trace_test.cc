@@ -74,7 +74,24 @@ TEST(Trace, SaysWhatAFileIsThatIsNone) {
   EXPECT_EQ(read_all(std::string(100, 'x')).damage->what, "the file is not a trace");
   Bytes later;
   append_file_header(later, {kVersion + 1, 0});
-  EXPECT_EQ(read_all(std::string(as_text(later))).damage->what, "the file is of a later version");
+  EXPECT_EQ(read_all(std::string(as_text(later))).damage->what,
+            "the file is of a version that this program does not know: use the sluice that wrote it, or a "
+            "later one");
+}
+
+// Version 1 had no record of the queue, and no other difference.
+TEST(Trace, OfTheVersionBeforeIsRead) {
+  const std::vector<Record> records = {Configuration{Offset(5), "{}"}, Admission{}, End{0, Offset(9)}};
+  Bytes raw, file;
+  RecordEncoder encoder(raw, Offset(0));
+  for (const Record& record : records)
+    encoder.put(record);
+  append_file_header(file, {1, 77});
+  append_block(file, raw, Offset(0));
+  const ReadTrace read = read_all(std::string(as_text(file)));
+  EXPECT_FALSE(read.damage);
+  EXPECT_EQ(read.header.version, 1);
+  EXPECT_EQ(read.records, records);
 }
 
 TEST(Trace, ASoundBlockWithARecordOfAnotherKindIsTakenUpToIt) {

@@ -1,5 +1,6 @@
 #include "router/trace_recorder.h"
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -69,12 +70,14 @@ class TraceRecorderTest : public testing::Test {
                             return true;
                           }};
   void one_transaction(SessionRecording& session, std::uint32_t replica) {
-    session.admitted(RecordedEvent::Kind::Transaction, policy::ReplicaId(replica), milliseconds(3), now_);
+    session.admitted(RecordedEvent::Kind::Transaction, policy::ReplicaId(replica), milliseconds(3), size_,
+                     now_);
     session.answered(milliseconds(2), now_ += milliseconds(5));
     session.answered(milliseconds(1), now_ += milliseconds(1));
     session.ended(now_ += milliseconds(1));
   }
 
+  std::optional<double> size_ = 0.25;
   config::TemporaryFolder folder_;
   TraceRecorder recorder_{{}};
   SessionRecording::Clock::time_point now_ = SessionRecording::Clock::now() + std::chrono::seconds(1);
@@ -93,6 +96,7 @@ TEST_F(TraceRecorderTest, WritesWhatSessionsNote) {
   const auto admission = trace.all<recording::Admission>()[0];
   EXPECT_TRUE(admission.transaction);
   EXPECT_EQ(admission.waited, milliseconds(3));
+  EXPECT_EQ(admission.expected_size, milliseconds(250));
   ASSERT_EQ(trace.all<recording::Queries>().size(), 1U);
   EXPECT_EQ(trace.all<recording::Queries>()[0].queries,
             (std::vector<recording::Query>{{milliseconds(3), milliseconds(2)},
@@ -114,6 +118,38 @@ TEST_F(TraceRecorderTest, BeginsWithAConfigurationThatDecideReads) {
   const auto parsed = decide::parse_event(decide::parse_json_line(found[0].json).value);
   EXPECT_EQ(parsed.problem, "");
   EXPECT_EQ(std::get<decide::ConfigEvent>(parsed.event).config.policy, policy::PolicyKind::Proportional);
+}
+
+TEST_F(TraceRecorderTest, NotesAnExpectedSizeAsFarAsItIsOne) {
+  ASSERT_TRUE(recorder_.configure(*recording_to("trace")));
+  SessionRecording session(buffer_, {"premium", "alice", "app", ""});
+  const std::vector<std::optional<double>> sizes = {std::nullopt, 0, 1.5, -1, 1e300, std::nan("")};
+  for (const auto& size : sizes) {
+    size_ = size;
+    one_transaction(session, 0);
+  }
+  buffer_.hand_over();
+  recorder_.close();
+  std::vector<std::optional<microseconds>> found;
+  for (const auto& admission : read(folder_.path("trace")).all<recording::Admission>())
+    found.push_back(admission.expected_size);
+  EXPECT_EQ(found,
+            (std::vector<std::optional<microseconds>>{std::nullopt, microseconds(0), milliseconds(1'500),
+                                                      std::nullopt, recording::kSpanMax, std::nullopt}));
+}
+
+TEST_F(TraceRecorderTest, NotesTheQueueAndItsChanges) {
+  ASSERT_TRUE(recorder_.configure(*recording_to("trace")));
+  const std::string other = "queue_discipline: shortest_first\nqueue_ageing: 4\n";
+  ASSERT_TRUE(recorder_.configure(*recording_to("trace", other)));
+  ASSERT_TRUE(recorder_.configure(*recording_to("trace", other)));
+  recorder_.close();
+  const auto found = read(folder_.path("trace")).all<recording::Queue>();
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].order, recording::QueueOrder::Fcfs);
+  EXPECT_EQ(found[0].ageing, std::chrono::seconds(10));
+  EXPECT_EQ(found[1].order, recording::QueueOrder::ShortestFirst);
+  EXPECT_EQ(found[1].ageing, std::chrono::seconds(4));
 }
 
 TEST_F(TraceRecorderTest, HashesNamesAlikeWithinAProcess) {
@@ -146,9 +182,9 @@ TEST_F(TraceRecorderTest, KeepsSoManyFilesEachOfWhichCanBeReadAlone) {
   SessionRecording session(buffer_, {"premium", "alice", "app", ""});
   Rng rng(1);
   for (int i = 0; i < 700'000; ++i) {
-    session.admitted(RecordedEvent::Kind::Session,
-                     policy::ReplicaId(static_cast<std::uint32_t>(rng.below(3))),
-                     microseconds(rng.below(1'000'000)), now_ += microseconds(rng.below(100'000)));
+    session.admitted(
+        RecordedEvent::Kind::Session, policy::ReplicaId(static_cast<std::uint32_t>(rng.below(3))),
+        microseconds(rng.below(1'000'000)), std::nullopt, now_ += microseconds(rng.below(100'000)));
     session.ended(now_ += microseconds(rng.below(1'000'000)));
   }
   buffer_.hand_over();
@@ -187,7 +223,7 @@ TEST(RecordingBuffer, DropsABatchThatNobodyTakes) {
   RecordingBuffer buffer(0, [&](const RecordedBatch&) { return ++offered > 1; });
   SessionRecording session(buffer, {"premium", "a", "b", ""});
   for (std::size_t i = 0; i < 2 * RecordingBuffer::kBatchEvents; ++i) {
-    session.admitted(RecordedEvent::Kind::Session, policy::ReplicaId(0), {}, {});
+    session.admitted(RecordedEvent::Kind::Session, policy::ReplicaId(0), {}, {}, {});
     session.ended({});
   }
   EXPECT_EQ(offered, 4);

@@ -213,7 +213,7 @@ TEST(Replay, MoreLoadIsSlowerAndMoreReplicasAreQuicker) {
   WhatIf what;
   what.loads = {0.5, 1, 1.5};
   what.replica_counts = {3, 4, 6};
-  const ReplayPlans plans = plans_of(trace.config, 2, what);
+  const ReplayPlans plans = plans_of(trace, 2, what);
   ASSERT_EQ(plans.problem, "");
   ASSERT_EQ(plans.plans.size(), 9U);
   std::vector<double> means;
@@ -236,11 +236,104 @@ TEST(Replay, BehindALimitTheHighestClassWaitsLeast) {
   const RecordedTrace trace = made_trace(busy_load(policy::PolicyKind::LeastLoaded));
   WhatIf what;
   what.max_active = {6};
-  const ReplayPlans plans = plans_of(trace.config, 2, what);
+  const ReplayPlans plans = plans_of(trace, 2, what);
   const ReplayOutcome out = replay(trace, demands(trace, 2), plans.plans.front());
   EXPECT_EQ(out.classes[2].guests, trace.guests.size()) << "nobody is lost";
   EXPECT_GT(out.classes[1].waiting_mean, 0.05);
   EXPECT_LT(out.classes[0].waiting_mean, out.classes[1].waiting_mean);
+}
+
+// The same with few slots and sessions that differ widely; the router knew what each would ask for.
+MadeLoad sized_load() {
+  MadeLoad load = busy_load(policy::PolicyKind::LeastLoaded);
+  for (policy::ReplicaConfig& r : load.config.replicas)
+    r.max_active = 2;
+  load.gap_mean = 0.7;
+  load.pause_mean = 0.1;
+  load.sized = true;
+  return load;
+}
+
+double wait_of(const RecordedTrace& trace, const ReplayPlan& plan) {
+  return replay(trace, demands(trace, plan.cores), plan).classes.back().waiting_mean;
+}
+
+TEST(RecordedTrace, HoldsExpectedSizesAndTheQueue) {
+  MadeLoad load = sized_load();
+  load.queue = {.discipline = policy::QueueDiscipline::ShortestFirst, .ageing = std::chrono::seconds(9)};
+  const RecordedTrace made = made_trace(load), back = loaded(file_of(made)).trace;
+  EXPECT_EQ(back.sized, made.guests.size());
+  for (std::size_t g = 0; g < made.guests.size(); ++g)
+    EXPECT_NEAR(back.guests[g].expected_size, made.guests[g].expected_size, 1e-6);
+  EXPECT_EQ(back.queue.discipline, policy::QueueDiscipline::ShortestFirst);
+  EXPECT_EQ(back.queue.ageing, std::chrono::seconds(9));
+  EXPECT_FALSE(back.config_changed);
+}
+
+// Was: whatever the queue had been, the check took the order of arrival for it.
+TEST(Replay, GivesWhatWasRecordedBehindAQueueBySize) {
+  MadeLoad load = sized_load();
+  load.queue.discipline = policy::QueueDiscipline::ShortestFirst;
+  const RecordedTrace trace = loaded(file_of(made_trace(load))).trace;
+  ReplayPlan plan = plan_for(trace.config, load.cores);
+  plan.queue = trace.queue;
+  const double recorded = recorded_outcome(trace).classes.back().waiting_mean;
+  EXPECT_GT(recorded, 0.5);
+  EXPECT_NEAR(wait_of(trace, plan), recorded, 0.02 * recorded);
+  EXPECT_GT(wait_of(trace, plan_for(trace.config, load.cores)), 1.15 * recorded) << "by arrival";
+}
+
+TEST(Replay, TheSmallestFirstAndIntervalsGoByWhatWasExpected) {
+  const RecordedTrace trace = made_trace(sized_load());
+  WhatIf what;
+  what.orders = {policy::ReplicaOrder::LeastLoaded, policy::ReplicaOrder::SitaE};
+  what.queues = {policy::QueueDiscipline::Fcfs, policy::QueueDiscipline::ShortestFirst};
+  const ReplayPlans plans = plans_of(trace, 2, what);
+  ASSERT_EQ(plans.problem, "");
+  std::vector<std::string> names;
+  std::vector<double> waits;
+  for (const ReplayPlan& plan : plans.plans) {
+    names.push_back(plan.name);
+    waits.push_back(wait_of(trace, plan));
+  }
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"least_loaded, fcfs", "least_loaded, shortest_first",
+                                      "least_loaded, sita_e, fcfs", "least_loaded, sita_e, shortest_first"}));
+  EXPECT_LT(waits[1], 0.9 * waits[0]);
+  EXPECT_NE(waits[2], waits[0]);
+  EXPECT_LT(waits[3], waits[2]);
+  // With nothing expected, sizes that are known from the measurement give the same.
+  RecordedTrace unsized = trace;
+  for (RecordedGuest& guest : unsized.guests)
+    guest.expected_size = 0;
+  ReplayPlan shortest = plans.plans[1];
+  EXPECT_NEAR(wait_of(unsized, shortest), waits[0], 1e-9) << "all alike: by arrival";
+  shortest.sizes = ReplayPlan::Sizes::Measured;
+  EXPECT_NEAR(wait_of(unsized, shortest), waits[1], 1e-6);
+}
+
+TEST(WhatIf, SaysWhereSizesCannotBeGoneBy) {
+  RecordedTrace trace = made_trace(sized_load());
+  WhatIf what;
+  what.orders = {policy::ReplicaOrder::SitaE};
+  const auto problem = [&] { return plans_of(trace, 1, what).problem; };
+  EXPECT_EQ(problem(), "");
+  what.policies = {policy::PolicyKind::RoundRobin};
+  EXPECT_EQ(problem(), "round_robin, sita_e: this policy does not go by size");
+  what.policies = {policy::PolicyKind::Plb};
+  EXPECT_EQ(problem(), "");
+  trace.sized = 0;
+  EXPECT_EQ(problem(),
+            "plb, sita_e: the trace holds no expected sizes; record one with size_learning: on, or try "
+            "--sizes measured");
+  what.sizes = ReplayPlan::Sizes::Measured;
+  EXPECT_EQ(problem(), "");
+  what = {};
+  what.queues = {policy::QueueDiscipline::ShortestFirst};
+  EXPECT_NE(problem(), "");
+  what = {};
+  what.orders = {policy::ReplicaOrder::Nearest};
+  EXPECT_EQ(problem(), "least_loaded, nearest: a trace holds no round trips");
 }
 
 TEST(Replay, HoldsAWeight) {
@@ -250,7 +343,7 @@ TEST(Replay, HoldsAWeight) {
   const RecordedTrace trace = made_trace(load);
   WhatIf what;
   what.hold = policy::WeightTarget::parse("median:0.8");
-  const ReplayPlans plans = plans_of(trace.config, 2, what);
+  const ReplayPlans plans = plans_of(trace, 2, what);
   const ReplayOutcome out = replay(trace, demands(trace, 2), plans.plans.front());
   EXPECT_GT(out.weight, 1.02);
   EXPECT_LT(out.classes[0].median, 0.93 * out.classes[1].median);
@@ -265,11 +358,12 @@ TEST(Replay, IsTheSameEachTime) {
 }
 
 TEST(WhatIf, NamesWhatCannotBeTried) {
-  policy::PoolConfig config = two_classes(policy::PolicyKind::Plb);
+  RecordedTrace trace;
+  trace.config = two_classes(policy::PolicyKind::Plb);
   const auto problem = [&](const std::string& override_text) {
     WhatIf what;
     what.overrides = {override_text};
-    return plans_of(config, 1, what).problem;
+    return plans_of(trace, 1, what).problem;
   };
   EXPECT_EQ(problem("premium.saturation=20"), "");
   EXPECT_EQ(problem("freemium.return_ratio=0.5"), "");

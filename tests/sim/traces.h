@@ -21,6 +21,8 @@ struct MadeLoad {
   double gap_mean = 0.5, pause_mean = 1, demand_mean = 1;
   double premium_share = 0.3;
   std::uint64_t seed = 1;
+  policy::QueueSettings queue = {};
+  bool sized = false;  // the router expected just what each session asked for
 };
 
 inline policy::PoolConfig two_classes(policy::PolicyKind kind, std::size_t replicas = 4) {
@@ -49,6 +51,10 @@ inline RecordedTrace made_sessions(const MadeLoad& load) {
       guest.queries.push_back({exponential(load.pause_mean), exponential(load.demand_mean)});
     guest.tail = exponential(load.pause_mean);
     trace.query_count += guest.queries.size();
+    if (!load.sized) continue;
+    for (const RecordedQuery& q : guest.queries)
+      guest.expected_size += q.response;
+    ++trace.sized;
   }
   trace.duration = now;
   return trace;
@@ -60,6 +66,7 @@ inline RecordedTrace made_trace(const MadeLoad& load) {
   ReplayPlan plan;
   plan.config = load.config;
   plan.cores = load.cores;
+  plan.queue = load.queue;
   RecordedTrace happened;
   replay(sessions, demands(sessions, std::numeric_limits<double>::infinity()), plan, &happened);
   return happened;
@@ -75,6 +82,11 @@ inline std::string file_of(const RecordedTrace& trace, std::size_t block_bytes =
   TraceWriter writer({.block_bytes = block_bytes});
   writer.begin_file(0);
   writer.add(Configuration{Offset(0), decide::config_line(trace.config)});
+  writer.add(Queue{Offset(0),
+                   trace.queue.discipline == policy::QueueDiscipline::ShortestFirst
+                       ? QueueOrder::ShortestFirst
+                       : QueueOrder::Fcfs,
+                   std::chrono::duration_cast<std::chrono::microseconds>(trace.queue.ageing)});
   for (std::size_t g = 0; g < trace.guests.size(); ++g) {
     const RecordedGuest& guest = trace.guests[g];
     Admission admission;
@@ -85,6 +97,7 @@ inline std::string file_of(const RecordedTrace& trace, std::size_t block_bytes =
     admission.session_class = writer.name(NameKind::Class, trace.config.classes[guest.session_class].name);
     if (guest.replica)
       admission.replica = writer.name(NameKind::Replica, trace.config.replicas[*guest.replica].name);
+    if (guest.expected_size > 0) admission.expected_size = in_microseconds(guest.expected_size);
     writer.add(admission);
     Queries queries{g, {}};
     double now = guest.at + guest.waited;

@@ -17,7 +17,7 @@ void note_transaction(benchmark::State& state) {
   SessionRecording::Clock::time_point now{};
   for (auto _ : state) {
     now += std::chrono::microseconds(100);
-    session.admitted(RecordedEvent::Kind::Transaction, policy::ReplicaId(1), {}, now);
+    session.admitted(RecordedEvent::Kind::Transaction, policy::ReplicaId(1), {}, 0.001, now);
     session.answered(std::chrono::microseconds(80), SessionRecording::Clock::now());
     session.ended(now);
   }
