@@ -27,6 +27,7 @@ void RequestQueue::count(const Entry& entry, int sign) noexcept {
   const std::size_t one = static_cast<std::size_t>(sign);  // wraps for -1, as does the sum
   if (ends_with_ready(entry.kind)) ready_count_ += one;
   if (special(entry)) special_count_ += one;
+  if (entry.detail != nullptr && entry.detail->commits) commit_count_ += one;
 }
 
 void RequestQueue::push(RequestKind kind, Detail detail) {
@@ -127,18 +128,20 @@ void RequestQueue::remove(std::size_t index) {
 
 void RequestQueue::clear() noexcept {
   entries_.clear();
-  first_ = ready_count_ = special_count_ = 0;
+  first_ = ready_count_ = special_count_ = commit_count_ = 0;
 }
 
 bool RequestQueue::check_invariant() const noexcept {
   std::size_t ready = 0;
   std::size_t specials = 0;
+  std::size_t commits = 0;
   for (std::size_t i = first_; i < entries_.size(); ++i) {
     if (entries_[i].count == 0) return false;
     ready += ends_with_ready(entries_[i].kind) ? 1 : 0;
     specials += special(entries_[i]) ? 1 : 0;
+    commits += entries_[i].detail != nullptr && entries_[i].detail->commits ? 1 : 0;
   }
-  return ready == ready_count_ && specials == special_count_ &&
+  return ready == ready_count_ && specials == special_count_ && commits == commit_count_ &&
          (empty() || front().kind != RequestKind::CopyEnd);
 }
 

@@ -70,6 +70,7 @@ struct RequestDetail {
   std::uint32_t completions = 0;                   // of a Query
   std::vector<TransactionStep> transaction;        // of an Execute or Query, while LISTENs are pending
   std::size_t next_transaction = 0;                // the first whose tag may be to come
+  bool commits = false;                            // or may do so, for all that is known; likewise
   std::unique_ptr<ClientNames> names;              // before a step that forgot all of them
   std::vector<ServerStatements::Entry> on_server;  // likewise, most recently used first
 };
@@ -105,6 +106,8 @@ class RequestQueue {
   bool contains(RequestKind kind) const noexcept;
   // One of them listens, or ends that.
   bool contains_listen() const noexcept;
+  // One of them has RequestDetail::commits.
+  bool contains_commit() const noexcept { return commit_count_ > 0; }
   // Behind the front comes at most plain ones and then one Sync, the last entry.
   bool only_plain_behind_front() const noexcept;
 
@@ -128,6 +131,7 @@ class RequestQueue {
   std::size_t first_ = 0;
   std::size_t ready_count_ = 0;
   std::size_t special_count_ = 0;
+  std::size_t commit_count_ = 0;
   bool ready_since_special_ = false;
 };
 

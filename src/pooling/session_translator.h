@@ -141,7 +141,7 @@ class SessionTranslator {
   std::vector<ListenChange> take_listens() { return std::exchange(listens_, {}); }
   // Channels of LISTENs that have been sent since the last call, within transactions that may go on: what
   // these notify is the session's as well, so the channels have to be listened to before they are committed.
-  // No more of the client's is taken until listens_ready().
+  // No more of the client's is taken until listens_ready(), or until an error tells that it comes to nothing.
   bool has_begun_listens() const noexcept { return !begun_.empty(); }
   std::vector<std::string> take_begun_listens() { return std::exchange(begun_, {}); }
   bool awaits_listens() const noexcept { return listening_ != Listening::No; }
@@ -149,8 +149,8 @@ class SessionTranslator {
   // Since the last call: the transactions with LISTENs that have begun are over, and take_listens() had what
   // was committed.
   bool take_listens_over() noexcept { return std::exchange(listens_over_, false); }
-  // Requests that were sent are not answered.
-  bool owes_answers() const noexcept { return !requests_.empty(); }
+  // A transaction with a LISTEN may have been committed by now, as far as the server's answers tell.
+  bool commit_in_flight() const noexcept;
   // Whether to look for NOTIFY in what the client runs; and whether it ran one that could be seen, since the
   // last call.
   void watch_notify(bool on) noexcept { watches_notify_ = on; }
@@ -200,8 +200,9 @@ class SessionTranslator {
   enum class Listening : std::uint8_t { No, Alone, WithOthers };
   struct Portal {
     std::string name;
-    SqlStep step;  // or Other, and then
-    std::optional<TransactionStep> transaction{};
+    SqlStep step;                                  // or Other, and then
+    std::optional<TransactionStep> transaction{};  // or nothing, for sure
+    bool acts() const noexcept { return step.action != SqlAction::Other || transaction; }
   };
   struct Unnamed {
     bool present = false;
@@ -221,7 +222,7 @@ class SessionTranslator {
   bool process(const Message& message, Pieces& out);
   bool may_go_on() const noexcept;
   void push(RequestKind kind, RequestQueue::Detail detail = nullptr);
-  void push_plain();
+  void push_plain(RequestQueue::Detail detail = nullptr);
   void push_use(RequestKind kind, std::string_view name, const Statement& statement);
   void push_unnamed_parse();
   void send(const Message& message, Pieces& out);
@@ -238,6 +239,7 @@ class SessionTranslator {
   bool on_describe(const Message& message, Pieces& out);
   bool on_close(const Message& message, Pieces& out);
   bool on_execute(const Message& message, Pieces& out);
+  bool on_execute_of_interest(const Message& message, const Portal& portal, Pieces& out);
   bool send_foreign(const Message& message, std::string_view name, Pieces& out);
   bool provide(const StatementPtr& statement, StandInFor use, Pieces& out);
   bool provide_unnamed(StandInFor use, Pieces& out);
@@ -261,6 +263,7 @@ class SessionTranslator {
   bool refuse_query(const Message& message, Refused why, std::string_view instead, Pieces& out);
   void refuse(RequestKind kind, Refused why, std::string_view instead, Pieces& out);
   void begin_listen(const SqlStep& step, Listening listening);
+  bool surely_failed() const noexcept { return status_ == 'E' && !executed_; }
   std::string_view replacement(const SqlFacts& facts) const;
   void apply(const SqlFacts& facts, bool replaced);
   void add_portal(std::string_view name, const SqlFacts& facts, bool replaced);
@@ -353,7 +356,8 @@ class SessionTranslator {
   std::size_t listens_sent_ = 0;    // LISTENs and UNLISTENs since there was none pending
   std::vector<std::string> begun_;  // channels that the caller is to listen to already
   Listening listening_ = Listening::No;
-  bool listens_begun_ = false;  // since the last transaction was over
+  bool listens_begun_ = false;     // since the last transaction was over
+  bool listens_in_doubt_ = false;  // something else of their batch may have ended the block before them
   bool listens_over_ = false;
   bool watches_notify_ = false;
   bool notified_ = false;

@@ -58,7 +58,7 @@ void SessionTranslator::detach() {
   listens_sent_ = 0;
   begun_.clear();
   listening_ = Listening::No;
-  watches_transaction_ = notified_ = listens_begun_ = false;
+  watches_transaction_ = notified_ = listens_begun_ = listens_in_doubt_ = false;
   bound_ = nullptr;
   replay_statement_ = nullptr;
   recovering_ = nullptr;
@@ -233,9 +233,9 @@ void SessionTranslator::push(RequestKind kind, RequestQueue::Detail detail) {
 }
 
 // A message that is carried out anew only with all of its batch.
-void SessionTranslator::push_plain() {
+void SessionTranslator::push_plain(RequestQueue::Detail detail) {
   if (replay_state_ == Replay::Unspoilt) replay_state_ = Replay::Spoilt;
-  requests_.push(RequestKind::Plain);
+  requests_.push(RequestKind::Plain, std::move(detail));
 }
 
 // Of a Bind or Describe.

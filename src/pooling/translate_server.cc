@@ -141,6 +141,7 @@ void SessionTranslator::note_completion(char type) noexcept {
 void SessionTranslator::note_error() noexcept {
   failed_ = answered_ = true;
   copy_in_ = false;
+  listening_ = Listening::No;  // the LISTEN was the last that was sent: it fails with this, or is skipped
   doubtful_syncs_ += std::exchange(swallowed_syncs_, 0);
 }
 

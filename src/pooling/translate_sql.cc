@@ -35,6 +35,10 @@ bool acts(SqlAction action) noexcept {
   return false;
 }
 
+bool commits(const TransactionStep& step) noexcept {
+  return step.kind == TransactionStep::Kind::Commit;
+}
+
 // The step whose tag has come.
 template <class Wanted>
 const SqlStep* next_step(RequestDetail& detail, Wanted wanted) {
@@ -99,10 +103,12 @@ bool SessionTranslator::on_query_of_interest(const Message& message, std::string
     detail->steps = facts.steps;
     detail->truncated = facts.truncated;
     detail->transaction = *std::move(transaction);
+    detail->commits =
+        facts.truncated || std::any_of(detail->transaction.begin(), detail->transaction.end(), commits);
   }
   if (replaced_by == kInsteadOfDeallocate) provide_guard(out);
   // By itself it is committed at once, and nothing with it.
-  if (replaced_by == kInsteadOfListen && (status_ == 'T' || !requests_.empty()))
+  if (replaced_by == kInsteadOfListen && (status_ != 'I' || !requests_.empty()))
     begin_listen(facts.steps.front(), Listening::WithOthers);
   unnamed_gone();
   if (replaced_by.empty()) {
@@ -157,7 +163,8 @@ void SessionTranslator::refuse(RequestKind kind, Refused why, std::string_view i
 }
 
 void SessionTranslator::begin_listen(const SqlStep& step, Listening listening) {
-  if (step.action != SqlAction::Listen) return;
+  if (step.action != SqlAction::Listen || surely_failed()) return;
+  listens_in_doubt_ = listens_in_doubt_ || executed_;
   begun_.push_back(step.name);
   listens_begun_ = true;
   listening_ = listening;
@@ -235,8 +242,11 @@ void SessionTranslator::watch_portal(std::string_view name, ByteView body) {
   if (portals_.size() >= kPortalsMax) return;
   const std::string_view text = as_text(body);
   auto steps = transaction_steps(text.substr(0, text.find('\0')), settings_.backslash());
-  if (steps && steps->size() == 1)
+  if (!steps || steps->size() > 1) return;
+  if (!steps->empty())
     portals_.push_back(Portal{std::string(name), {}, std::move(steps->front())});
+  else if (portals_.size() < kPortalsMax / 2)  // the others' places are for those that act
+    portals_.push_back(Portal{std::string(name), {}});
 }
 
 // A step is done as soon as it is sent, for the sake of what the batch sends behind it. undo() takes it back
@@ -405,12 +415,23 @@ void SessionTranslator::undo(RequestQueue::Entry& entry) {
 
 // At a ReadyForQuery: what was listened to in a transaction counts once that is committed.
 void SessionTranslator::settle_listens(char status) {
+  if (listens_in_doubt_ && !requests_.contains_listen()) listens_in_doubt_ = false;
   if (status != 'I') return;
   failed_ ? pending_listens_.rollback() : pending_listens_.commit(listens_);
-  if (!requests_.empty()) return;
+  if (!watches_transaction_ || requests_.contains_listen()) return;
+  // What the client has sent ahead is of other transactions. Of a LISTEN that is at most the Bind.
+  watches_transaction_ =
+      !requests_.empty() &&
+      std::any_of(portals_.begin(), portals_.end(), [](const Portal& p) { return listens(p.step.action); });
   listens_sent_ = 0;
-  watches_transaction_ = false;
   if (std::exchange(listens_begun_, false)) listens_over_ = true;
+}
+
+// Outside of a block each request may commit what was before it: a CALL, a Query, the Sync. In one only
+// COMMIT does. What is executed of a portal that was bound before anybody looked may be one.
+bool SessionTranslator::commit_in_flight() const noexcept {
+  if (requests_.empty()) return false;
+  return status_ == 'I' || listens_in_doubt_ || requests_.contains_commit();
 }
 
 }  // namespace sluice::pooling

@@ -289,40 +289,47 @@ bool SessionTranslator::on_execute(const Message& message, Pieces& out) {
   const auto found = !portal ? portals_.end()
                              : std::find_if(portals_.begin(), portals_.end(),
                                             [&](const Portal& p) { return p.name == *portal; });
-  if (found == portals_.end()) {
-    executed_ = true;
-    send(message, out);
-    push_plain();
-    return true;
+  if (found != portals_.end() && found->acts()) return on_execute_of_interest(message, *found, out);
+  executed_ = true;
+  send(message, out);
+  RequestQueue::Detail detail;
+  if (watches_transaction_ && found == portals_.end()) {
+    detail = std::make_unique<RequestDetail>();
+    detail->commits = true;
   }
-  if (found->transaction) {
-    const bool prepares = found->transaction->kind == TransactionStep::Kind::Prepare;
-    if (prepares && status_ != 'E' && (!pending_listens_.empty() || requests_.contains_listen())) {
+  push_plain(std::move(detail));
+  return true;
+}
+
+bool SessionTranslator::on_execute_of_interest(const Message& message, const Portal& portal, Pieces& out) {
+  auto detail = std::make_unique<RequestDetail>();
+  if (portal.transaction) {
+    const TransactionStep::Kind kind = portal.transaction->kind;
+    if (kind == TransactionStep::Kind::Prepare && status_ != 'E' &&
+        (!pending_listens_.empty() || requests_.contains_listen())) {
       refuse(RequestKind::RefusedParse, {Refusal::PrepareTransaction}, kRefusedSql, out);
       if (!message.whole()) body_ = Body::Drop;
       return true;
     }
     executed_ = true;
-    auto detail = std::make_unique<RequestDetail>();
-    detail->transaction.push_back(*found->transaction);
+    detail->commits = kind == TransactionStep::Kind::Commit;
+    detail->transaction.push_back(*portal.transaction);
     send(message, out);
     push(RequestKind::Execute, std::move(detail));
     return true;
   }
   if (requests_.owes_ready()) return false;
-  const bool first = !std::exchange(executed_, true) && status_ == 'I';
-  const bool listening = listens(found->step.action);
-  if (listening && listens_sent_ >= kListensMax) {
-    refuse(RequestKind::RefusedParse, {Refusal::Listens}, kRefusedSql, out);
-    if (!message.whole()) body_ = Body::Drop;
-    return true;
-  }
-  if (listening) {
+  if (listens(portal.step.action)) {
+    if (listens_sent_ >= kListensMax) {
+      refuse(RequestKind::RefusedParse, {Refusal::Listens}, kRefusedSql, out);
+      if (!message.whole()) body_ = Body::Drop;
+      return true;
+    }
     ++listens_sent_;
-    begin_listen(found->step, first ? Listening::Alone : Listening::WithOthers);
+    begin_listen(portal.step, !executed_ && status_ == 'I' ? Listening::Alone : Listening::WithOthers);
   }
-  auto detail = std::make_unique<RequestDetail>();
-  begin_step(found->step, *detail, out);
+  executed_ = true;
+  begin_step(portal.step, *detail, out);
   send(message, out);
   push(RequestKind::Execute, std::move(detail));
   return true;
@@ -382,7 +389,7 @@ bool SessionTranslator::provide_unnamed(StandInFor use, Pieces& out) {
 
 // Only where the block has failed for sure: an Execute of this batch may have ended it.
 std::optional<Bytes> SessionTranslator::stand_in_for(ByteView body, StandInFor use) const {
-  if (status_ != 'E' || executed_) return std::nullopt;
+  if (!surely_failed()) return std::nullopt;
   return stand_in(body, settings_.backslash(), use);
 }
 

@@ -1,5 +1,6 @@
 #include "protocol/session_tracker.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -74,6 +75,12 @@ void SessionTracker::on_frontend_message(char type, std::uint32_t body_bytes, Ti
         outstanding_.push(Request::CopyEnd);
       return;
   }
+}
+
+void SessionTracker::end_pause(TimePoint now) noexcept {
+  const TimePoint since = *std::exchange(paused_since_, std::nullopt);
+  for (TimePoint* const start : {&work_start_, &owed_since_})
+    *start += now - std::max(since, *start);
 }
 
 void SessionTracker::on_request(Request request, TimePoint now) {

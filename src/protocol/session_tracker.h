@@ -78,15 +78,23 @@ class SessionTracker {
 
   // The client did not read for that long while the server had something for it: no part of a service time.
   void on_stall(std::chrono::nanoseconds client_stall) noexcept { work_start_ += client_stall; }
+  // The owner keeps back what the server needs to go on, until on_resume(): no part of a service time, nor
+  // work. Again while paused, or without a pause: nothing.
+  void on_pause(TimePoint now) noexcept {
+    if (!paused_since_) paused_since_ = now;
+  }
+  void on_resume(TimePoint now) noexcept {
+    if (paused_since_) end_pause(now);
+  }
 
   // A Query, FunctionCall or Sync waits for its ReadyForQuery, or an extended batch has not been ended by a
   // Sync (even when all its messages are answered: the server holds its transaction open).
   bool owes_answer() const noexcept { return !outstanding_.empty() || batch_ != Batch::Closed; }
   // Since when the server has worked on what it owes: the arrival of the oldest request that it has not
   // answered, or the ReadyForQuery before it if that came later. Nothing while it is the client's turn, also
-  // within an extended batch, and for a COPY BOTH, which is a conversation.
+  // within an extended batch, or the owner's, and for a COPY BOTH, which is a conversation.
   std::optional<TimePoint> work_since() const noexcept {
-    if (outstanding_.empty() || copy_ == Copy::Both) return std::nullopt;
+    if (outstanding_.empty() || copy_ == Copy::Both || paused_since_) return std::nullopt;
     return owed_since_;
   }
   // Since when a transaction has been going on, one statement outside of a block included; never for a COPY
@@ -133,6 +141,7 @@ class SessionTracker {
   };
 
   static bool frontend_type_valid(char type) noexcept;
+  void end_pause(TimePoint now) noexcept;
   void on_frontend_message(char type, std::uint32_t body_bytes, TimePoint now);
   void on_request(Request request, TimePoint now);
   Effect on_backend_message(char type);
@@ -166,6 +175,7 @@ class SessionTracker {
   TimePoint work_start_{};
   TimePoint owed_since_{};  // of what is outstanding, up to its ReadyForQuery
   TimePoint transaction_start_{};
+  std::optional<TimePoint> paused_since_;
   ErrorScanner error_;
   OutstandingQueue outstanding_;
 };

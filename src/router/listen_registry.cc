@@ -86,6 +86,14 @@ void ListenRegistry::settle(NotificationSink& sink) {
   if (found->second.idle()) sinks_.erase(found);
 }
 
+void ListenRegistry::wait_no_more(NotificationSink& sink) {
+  const auto found = sinks_.find(&sink);
+  if (found == sinks_.end()) return;
+  Sink& state = found->second;
+  for (const std::string& name : state.early)
+    state.waiting -= std::erase(find(state.key, name)->waiting, &sink);
+}
+
 bool ListenRegistry::listens(NotificationSink& sink, std::string_view channel) const noexcept {
   const auto found = sinks_.find(&sink);
   return found != sinks_.end() && found->second.channels.contains(channel);

@@ -64,6 +64,8 @@ class ListenRegistry {
   // committed.
   Effect begin(NotificationSink& sink, const ListenPlace& place, const std::string& channel);
   void settle(NotificationSink& sink);
+  // It is not told of those that it has begun and that are not listened to yet.
+  void wait_no_more(NotificationSink& sink);
   bool listens(NotificationSink& sink, std::string_view channel) const noexcept;
   // NotificationSink::heard_all() follows, soon also where nothing is to be heard for want of a connection.
   // False: it listens to nothing.

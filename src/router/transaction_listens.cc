@@ -78,6 +78,12 @@ bool TransactionSession::listens_changed(std::vector<pooling::ListenChange> chan
   return later;
 }
 
+void TransactionSession::listens_failed() {
+  ListenRegistry& registry = worker_.listen_registry();
+  registry.wait_no_more(*this);
+  if (!registry.waits(*this)) listen_since_.reset();
+}
+
 void TransactionSession::listens_settled() {
   worker_.listen_registry().settle(*this);
   translator_.watch_notify(channel_count() > 0);

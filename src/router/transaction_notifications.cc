@@ -9,6 +9,7 @@ namespace sluice::router {
 void TransactionRelay::open_gate() {
   if (ending_) return;
   translator_.listens_ready();
+  tracker_.on_resume(Clock::now());
   if (std::exchange(gated_, false) && !gated() && !writing_client_) on_client_drained();
   go_on();
 }
@@ -27,9 +28,9 @@ void TransactionRelay::notify(ByteView message) {
   flush_notifications();
 }
 
-// Of what comes while nothing of the client's is under way its transaction is not committed for sure.
+// Of what comes while the client's transaction is not committed for sure nothing is its.
 void TransactionRelay::notify_early(const std::string& channel, ByteView message) {
-  if (ending_ || client_gone_ || !translator_.owes_answers()) return;
+  if (ending_ || client_gone_ || !translator_.commit_in_flight()) return;
   early_.push_back({channel, notifications_.size(), message.size()});
   append(notifications_, message);
 }
@@ -48,11 +49,11 @@ void TransactionRelay::drop_early(Keep keep) {
   notifications_ = std::move(kept);
 }
 
-// When the server has answered: of a transaction that goes on nothing is committed by then.
+// When the server has answered.
 void TransactionRelay::settle_early() {
   const bool over = translator_.take_listens_over();
   if (over) host_.listens_settled();
-  if (!early_.empty() && (over || !translator_.owes_answers()))
+  if (!early_.empty() && (over || !translator_.commit_in_flight()))
     drop_early([this](const Early& part) { return host_.listens_to(part.channel); });
 }
 

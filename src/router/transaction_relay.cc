@@ -217,6 +217,10 @@ std::size_t TransactionRelay::forward(ByteView bytes, Clock::time_point now) {
     }
   translator_holds_ = translator_.held();
   to_server(pieces, now);
+  if (translator_.awaits_listens()) [[unlikely]]
+    tracker_.on_pause(now);
+  else
+    tracker_.on_resume(now);
   return taken;
 }
 
@@ -335,7 +339,12 @@ ServerUser::Flow TransactionRelay::on_server_bytes(ByteView bytes) {
   pooling::Pieces& again = pools_.pieces();
   answers.clear();
   again.clear();
+  const bool awaited_listens = translator_.awaits_listens();
   translator_.on_server(bytes, answers, again);
+  if (awaited_listens && !translator_.awaits_listens()) [[unlikely]] {
+    tracker_.on_resume(now);
+    host_.listens_failed();
+  }
   if (translator_.has_listens()) [[unlikely]]
     gated_ = host_.listens_changed(translator_.take_listens()) || gated_;
   settle_early();

@@ -72,6 +72,8 @@ class TransactionRelay final : private ServerUser {
     // What the client listens to has changed, its transaction being committed. True: it is told so only when
     // open_gate() says that it will miss nothing.
     virtual bool listens_changed(std::vector<pooling::ListenChange> changes) = 0;
+    // What the last listens_begun() waits for comes to nothing.
+    virtual void listens_failed() = 0;
     // The transactions of all LISTENs that had begun are over; listens_changed() had what was committed.
     virtual void listens_settled() = 0;
     virtual bool listens_to(std::string_view channel) = 0;
@@ -132,7 +134,7 @@ class TransactionRelay final : private ServerUser {
   // or for the client to read.
   void notify(ByteView message);
   // The same, of a channel whose LISTEN has begun: counts if that was committed before the notification was
-  // sent.
+  // sent, and so is kept only while that may be.
   void notify_early(const std::string& channel, ByteView message);
   std::size_t notification_bytes() const noexcept { return notifications_.size(); }
   // Null between transactions.

@@ -116,6 +116,7 @@ class TransactionSession final : private TransactionRelay::Host,
   // transaction_listens.cc
   bool listens_begun(std::vector<std::string> channels) override;
   bool listens_changed(std::vector<pooling::ListenChange> changes) override;
+  void listens_failed() override;
   void listens_settled() override;
   bool listens_to(std::string_view channel) override;
   bool wants_to_hear_all() override;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "protocol/backend_messages.h"
 #include "tests/pooling/pooled_world.h"
 
 namespace sluice::pooling {
@@ -222,6 +223,92 @@ TEST(Pinning, WhatFollowsAListenWaitsUntilItIsListenedTo) {
     translator.detach();
     world.a.detach();
   }
+}
+
+// Was: what others notified was kept for the client during any statement.
+TEST(Pinning, WithinABlockOnlyACommitMayHaveCommittedAListen) {
+  TranslatorOptions options;
+  options.statement_bytes_max = 1000;
+  const auto may_be_committed = [&](const Stream& before, const Stream& behind) {
+    World world(200, options);
+    world.a_gets(world.one, before);
+    if (!world.a.attached()) world.a.attach(world.one);
+    EXPECT_FALSE(world.a.translator().commit_in_flight()) << "nothing is in flight";
+    world.a.send(behind.bytes());
+    const bool may = world.a.translator().commit_in_flight();
+    while (world.a.receive(1 << 20)) {
+    }
+    EXPECT_FALSE(world.a.translator().commit_in_flight()) << "all is answered";
+    return may;
+  };
+  const auto batch = [](const std::vector<std::string>& texts) {
+    Stream stream;
+    for (const std::string& sql : texts)
+      stream.parse("", sql).bind("", "").execute();
+    return stream.sync();
+  };
+  const Stream block = Stream().query("begin").query("listen a");
+  EXPECT_FALSE(may_be_committed(block, Stream().query("select 1")));
+  EXPECT_FALSE(may_be_committed(block, Stream().query("rollback")));
+  EXPECT_FALSE(may_be_committed(block, batch({"select 1"})));
+  EXPECT_FALSE(may_be_committed(block, batch({"rollback"})));
+  EXPECT_TRUE(may_be_committed(block, Stream().query("commit")));
+  EXPECT_TRUE(may_be_committed(block, Stream().query("select 1; commit")));
+  EXPECT_TRUE(may_be_committed(block, batch({"select 1", "commit"})));
+  EXPECT_TRUE(may_be_committed(block, Stream().query("select 1; " + std::string(20'000, ' ') + "; commit")))
+      << "not all of it was looked at";
+
+  const Stream bound = Stream().query("begin").parse("c", "commit").bind("p", "c").sync().query("listen a");
+  EXPECT_TRUE(may_be_committed(bound, Stream().execute("p").sync())) << "bound before anybody looked";
+  const Stream select = Stream().query("begin").query("listen a").parse("", "select 1").bind("p", "").sync();
+  EXPECT_FALSE(may_be_committed(select, Stream().execute("p").sync()));
+
+  EXPECT_TRUE(may_be_committed(Stream(), batch({"listen a", "select 1"}))) << "by its Sync";
+  EXPECT_TRUE(may_be_committed(Stream().query("begin"), batch({"commit", "listen a", "select 1"})));
+}
+
+TEST(Pinning, NobodyIsAskedToListenForABlockThatHasFailed) {
+  World world;
+  Stream stream;
+  stream.parse("b", "begin").parse("f", "select fail").parse("r", "rollback").parse("", "listen a");
+  stream.bind("", "b").execute().sync().bind("", "f").execute().sync();
+  world.a_gets(world.one, stream);
+  EXPECT_TRUE(world.a_gets(world.one, Stream().bind("", "").execute().sync()).ends_with(" Z(E)"));
+  EXPECT_EQ(world.a.take_begun(), Channels{});
+  EXPECT_EQ(world.a_gets(world.one, Stream().bind("", "r").execute().bind("", "").execute().sync()),
+            "2 C(ROLLBACK) 2 C(LISTEN) Z(I)");
+  EXPECT_EQ(world.a.take_begun(), Channels{"a"}) << "its batch ends the block first";
+}
+
+// Was: only when nothing was in flight, so that a client that sends ahead had ever more of them.
+TEST(Pinning, WhatWasListenedToIsSettledWithEachTransaction) {
+  World world;
+  world.a_gets(world.one, Stream().query("begin").query("listen a"));
+  world.a.send(Stream().query("rollback").query("select 1").bytes());
+  Bytes rolled_back;
+  protocol::append_command_complete(rolled_back, "ROLLBACK");
+  protocol::append_ready_for_query(rolled_back, 'I');
+  world.a.receive(rolled_back.size());
+  EXPECT_TRUE(world.a.translator().take_listens_over());
+  while (world.a.receive(1 << 20)) {
+  }
+  EXPECT_FALSE(world.a.translator().take_listens_over());
+
+  Stream many;
+  for (int i = 0; i <= 1000; ++i)
+    many.query("begin").query("listen a").query("rollback");
+  EXPECT_EQ(world.a_gets(world.one, many).find("E54000"), std::string::npos);
+}
+
+// The Bind goes ahead of the LISTEN, which waits for the end of the transaction before it.
+TEST(Pinning, AListenBoundBeforeTheLastTransactionWasOverIsSeenToBeRolledBack) {
+  World world;
+  Stream stream;
+  stream.query("begin").query("listen a").query("commit").query("begin").query("savepoint s");
+  stream.parse("", "listen b").bind("", "").parse("", "rollback to s").bind("back", "");
+  stream.execute().execute("back").sync().query("commit");
+  world.a_gets(world.one, stream);
+  EXPECT_EQ(world.a.translator().take_listens(), (Listens{{SqlAction::Listen, "a"}}));
 }
 
 TEST(Pinning, SavepointsAreSeenInTheExtendedProtocolToo) {

@@ -438,6 +438,28 @@ TEST(SessionTracker, LeavesTheTimeOfASlowReaderOut) {  // B80
   EXPECT_EQ(s.seen.samples, (std::vector<std::chrono::nanoseconds>{20ms}));
 }
 
+TEST(SessionTracker, LeavesTheTimeOutInWhichTheOwnerKeepsWorkBack) {
+  Session s;
+  s.client("PBE", 10ms);
+  s.tracker.on_pause(s.at(20ms));
+  EXPECT_EQ(s.tracker.work_since(), std::nullopt);
+  s.tracker.on_pause(s.at(100ms));  // is paused already
+  s.tracker.on_resume(s.at(1020ms));
+  s.tracker.on_resume(s.at(1050ms));
+  EXPECT_EQ(s.tracker.work_since(), s.at(1010ms));
+  s.client("S", 1020ms);
+  s.server("12CZ", 1030ms);
+  EXPECT_EQ(s.seen.samples, (std::vector<std::chrono::nanoseconds>{20ms}));
+
+  s.client("PBEHPBE", 2000ms);
+  s.tracker.on_pause(s.at(2010ms));
+  s.server("12C", 2100ms);  // of what it had before
+  s.tracker.on_resume(s.at(3000ms));
+  s.client("S", 3000ms);
+  s.server("12CZ", 3004ms);
+  EXPECT_EQ(s.seen.samples, (std::vector<std::chrono::nanoseconds>{20ms, 100ms, 4ms}));
+}
+
 TEST(SessionTracker, CountsAnErrorOnce) {  // B80
   Session s;
   s.client("Q");
