@@ -22,7 +22,7 @@ def keep_settings(folder, settings):
     """Writes them, or raises Differs: two kinds of runs in one folder would be taken for repetitions of each other."""
     before = read_settings(folder)
     if before is None:
-        if any(folder.glob("*/runs/*")):
+        if any(folder.rglob("runs/*")):
             raise Differs(f"{folder} has runs, but no {NAME} that says what they were measured with; take another --output")
         (folder / NAME).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
         return
