@@ -16,6 +16,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1])]
+from estimate import BEDS_READY, bar, clock, plan, seconds_of  # noqa: E402
 from quotas import NoQuotas, Quota, check_quota, controller, thread_controller  # noqa: E402
 from settings import Differs, keep_settings  # noqa: E402
 from strategies import PAPER, SESSION, SIX, TRANSACTION, Cell, cells  # noqa: E402
@@ -119,9 +120,21 @@ class Grid(unittest.TestCase):
         each = len(SESSION) * 3 * 3 + len(PAPER) * 2 + len(SIX) * 3 + len(TRANSACTION) * 3 * 3
         self.assertEqual(len(self.cells), 5 * each)
 
-    def test_goes_repetition_by_repetition_and_grid_by_grid(self):
-        parts = [key for key, _ in groupby(self.cells, lambda c: (c.repetition, c.grid))]
-        self.assertEqual(parts, [(r, g) for r in range(1, 6) for g in ("session", "six", "transaction")])
+    def test_goes_stage_by_stage_and_in_each_repetition_by_repetition(self):
+        parts = [key for key, _ in groupby(self.cells, lambda c: (c.grid, c.repetition))]
+        self.assertEqual(parts, [(g, r) for g in ("session", "six", "transaction") for r in range(1, 6)])
+
+    def test_a_stage_is_the_same_with_and_without_others(self):
+        for stage in ("session", "six", "transaction"):
+            alone = list(cells([60, 280, 420], [0.3, 0.5, 0.7], [0.1, 0.9], 5, 7, [stage]))
+            self.assertEqual(alone, [c for c in self.cells if c.grid == stage])
+
+    def test_those_that_are_compared_follow_each_other(self):
+        for _, run in groupby(self.cells, lambda c: (c.grid, c.repetition, c.terminals, c.share)):
+            run = [c.strategy for c in run]
+            self.assertEqual(len(run), len(set(run)))
+            self.assertIn(set(run), [set(SESSION), set(PAPER), set(SIX), set(TRANSACTION)])
+        self.assertGreater(len({c.strategy for c in self.cells[::6]}), 3, "and each comes first sometimes")
 
     def test_order_within_a_repetition_is_random_but_the_same_for_a_seed(self):
         again = list(cells([60, 280, 420], [0.3, 0.5, 0.7], [0.1, 0.9], 5, 7))
@@ -137,6 +150,40 @@ class Grid(unittest.TestCase):
         self.assertEqual({c.terminals for c in cells([100], [0.5], [0.1], 1, 7)}, {100})
         edges = {c.terminals for c in cells([1, 2, 3, 4], [0.5], [0.1], 1, 7) if c.share == 0.1}
         self.assertEqual(edges, {3})
+
+
+class Estimates(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.output = Path(folder.name)
+
+    def test_the_main_grid_fits_into_a_hundred_minutes(self):
+        main = list(cells([60, 240, 380], [0.3, 0.5, 0.7], [0.1, 0.9], 5, 7, ["session"]))
+        seconds = seconds_of(self.output, 14)
+        self.assertLess(len(main) * seconds + BEDS_READY, 100 * 60)
+        self.assertEqual(plan(main, main, seconds, 1), [
+            "session       310 runs in 5 repetitions, 0 of them there: 80 min left",
+            "all          82 min, with 15.5 s for a run, 1 at a time, and the data"])
+
+    def test_what_is_there_takes_no_time(self):
+        both = list(cells([60, 240, 380], [0.3, 0.5, 0.7], [0.1, 0.9], 5, 7, ["six", "transaction"]))
+        lines = plan(both, [c for c in both if c.grid == "six" and c.repetition > 3], 60, 2)
+        self.assertEqual(lines[0], "six            45 runs in 5 repetitions, 27 of them there: 9 min left")
+        self.assertEqual(lines[1], "transaction   225 runs in 5 repetitions, 225 of them there: 0 min left")
+        self.assertTrue(plan(both, [], 60, 2)[-1].startswith("all          0 min"))
+
+    def test_what_runs_took_is_better_than_a_guess(self):
+        (self.output / "session").mkdir()
+        rows = "run,ended,seconds\n" + "".join(f"r{n},x,{20 + n}\n" for n in range(5))
+        (self.output / "session/load.csv").write_text(rows)
+        self.assertEqual(seconds_of(self.output, 14), 22)
+
+    def test_the_bar(self):
+        self.assertEqual(bar(0, 4), "[>                       ]   0%")
+        self.assertEqual(bar(2, 4), "[============>           ]  50%")
+        self.assertEqual(bar(4, 4), "[========================] 100%")
+        self.assertEqual((clock(59 * 60), clock(125 * 60)), ("59 min", "2 h 05 min"))
 
 
 class Settings(unittest.TestCase):
@@ -176,7 +223,7 @@ class Bed:
         folder.mkdir(parents=True)
         if cell.terminals == 1:
             raise ValueError("no luck\nand this is why")
-        late = 1.0 if cell.terminals == 2 and self.played.count(cell) == 1 else 0.0
+        late = 1.0 if cell.terminals == 4 or (cell.terminals == 2 and self.played.count(cell) == 1) else 0.0
         (folder / "run.json").write_text(json.dumps({"late": {"worst": late}}))
 
 
@@ -191,9 +238,9 @@ class Working(unittest.TestCase):
         loader.exec_module(self.run_script)
         self.bed = Bed(self.output)
 
-    def work_off(self, *terminals):
+    def work_off(self, *terminals, **more):
         todo = [Cell("session", "plb", 5, t, 0.5, n) for n, t in enumerate(terminals, 1)]
-        work = self.run_script.Work(todo, self.output)
+        work = self.run_script.Work(todo, self.output, **more)
         with contextlib.redirect_stdout(io.StringIO()) as said:
             work.off(self.bed)
         return work, said.getvalue()
@@ -215,6 +262,32 @@ class Working(unittest.TestCase):
         self.assertEqual(work.failures, 0)
         lines = (self.output / "session/load.csv").read_text().splitlines()
         self.assertEqual([line.split(",")[0] for line in lines], ["run", "plb-5-3-0.5-2", "plb-5-2-0.5-1"])
+
+    def test_what_is_disturbed_always_is_given_up(self):
+        work, said = self.work_off(4, 3)
+        self.assertEqual([c.terminals for c in self.bed.played], [4, 3, 4, 4])
+        self.assertEqual(work.failures, 1)
+        self.assertIn("stood still in each of 3 tries", said)
+        lines = (self.output / "session/disturbed.csv").read_text().splitlines()
+        self.assertEqual([line.split(",")[0] for line in lines], ["run", *["plb-5-4-0.5-1"] * 3])
+        self.assertEqual([f.name for f in (self.output / "session/runs").iterdir()], ["plb-5-3-0.5-2"])
+
+    def test_begins_nothing_that_would_end_too_late(self):
+        work, _ = self.work_off(3, 3, seconds=15.0, end=time.monotonic() + 14)
+        self.assertEqual((len(self.bed.played), len(work.todo)), (0, 2))
+        work, said = self.work_off(3, 3, seconds=15.0, end=time.monotonic() + 100)
+        self.assertEqual((len(self.bed.played), len(work.todo)), (2, 0))
+        self.assertRegex(said, r"\] 100% 2 of 2, 0 min left: repetition 2")
+
+    def test_a_dry_run_says_how_long_it_takes_and_does_nothing(self):
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            self.run_script.main(["--dry-run", "--stages", "session", "--output", str(self.output / "none")])
+        self.assertIn("310 runs in 5 repetitions, 0 of them there", said.getvalue())
+        self.assertFalse((self.output / "none").exists())
+
+    def test_unknown_stages_are_refused(self):
+        with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):
+            self.run_script.parse(["--stages", "session,seven"])
 
     def test_loads_ascend(self):
         self.assertEqual(self.run_script.parse(["--loads", "380,60,240,60"]).loads, [60, 240, 380])

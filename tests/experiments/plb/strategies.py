@@ -75,20 +75,28 @@ class Cell:
         return configurations()[self.grid][self.strategy]
 
 
-def cells(loads, shares, edge_shares, repetitions, seed, grids=("session", "six", "transaction")):
-    """All runs: repetition by repetition, so that whatever is done when it is stopped is a whole grid, and within one in random order,
-    the sessions' grid first. `loads` ascend, as a rule three: without contention, with, and with much; what the paper says of shares at
-    the edge it says of the middle one."""
-    rng = random.Random(seed)
-    for repetition in range(1, repetitions + 1):
-        for grid in grids:
-            if grid == "session":
-                points = [(s, t, p) for s in SESSION for t in loads for p in shares]
-                points += [(s, loads[len(loads) // 2], p) for s in PAPER for p in edge_shares]
-            elif grid == "six":
-                points = [(s, loads[-1], p) for s in SIX for p in shares]
-            else:
-                points = [(s, t, p) for s in TRANSACTION for t in loads for p in shares]
-            rng.shuffle(points)
-            for strategy, terminals, share in points:
-                yield Cell(grid, strategy, 6 if grid == "six" else 5, terminals, share, repetition)
+STAGES = ("session", "six", "transaction")
+
+
+def points(stage, loads, shares, edge_shares):
+    """(load, share, strategies) of a stage. `loads` ascend, as a rule three: without contention, with, and with much; what the paper says of
+    shares at the edge it says of the middle one."""
+    if stage == "session":
+        return [(t, p, SESSION) for t in loads for p in shares] + [(loads[len(loads) // 2], p, PAPER) for p in edge_shares]
+    if stage == "six":
+        return [(loads[-1], p, SIX) for p in shares]
+    return [(t, p, TRANSACTION) for t in loads for p in shares]
+
+
+def cells(loads, shares, edge_shares, repetitions, seed, stages=STAGES):
+    """All runs: stage by stage, and in each repetition by repetition, so that whatever is done when it is stopped is whole repetitions and a
+    part of one. Within a repetition the configurations are in random order, and at each the strategies, one behind the other, in random
+    order: those that are compared are close in time, and what changes slowly about a machine falls on all alike."""
+    for stage in stages:
+        rng = random.Random(f"{seed} {stage}")  # of its own: which other stages there are changes nothing
+        for repetition in range(1, repetitions + 1):
+            all_points = points(stage, loads, shares, edge_shares)
+            rng.shuffle(all_points)
+            for terminals, share, strategies in all_points:
+                for strategy in rng.sample(sorted(strategies), len(strategies)):
+                    yield Cell(stage, strategy, 6 if stage == "six" else 5, terminals, share, repetition)
