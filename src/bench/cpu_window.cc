@@ -13,21 +13,23 @@ CpuWindow::CpuWindow(const std::vector<ReplicaSpec>& replicas) {
 }
 
 void CpuWindow::begin() {
-  first_ = read();
+  first_ = std::async(std::launch::async, [this] { return read(replicas_); }).share();
 }
 
+// Never before the first one, however late that thread is.
 void CpuWindow::end() {
-  last_ = read();
+  last_ = std::async(std::launch::async, [this, first = first_] {
+    first.wait();
+    return read(replicas_);
+  });
 }
 
-std::future<CpuWindow::Reading> CpuWindow::read() const {
-  return std::async(std::launch::async, [replicas = replicas_] {
-    Reading reading;
-    const Clock::time_point before = Clock::now();
-    reading.seconds = read_cpu(replicas);
-    reading.at = before + (Clock::now() - before) / 2;
-    return reading;
-  });
+CpuWindow::Reading CpuWindow::read(const std::vector<ReplicaSpec>& replicas) {
+  Reading reading;
+  const Clock::time_point before = Clock::now();
+  reading.seconds = read_cpu(replicas);
+  reading.at = before + (Clock::now() - before) / 2;
+  return reading;
 }
 
 std::vector<ReplicaUse> CpuWindow::use() {

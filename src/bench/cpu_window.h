@@ -15,6 +15,8 @@ class CpuWindow {
  public:
   // Reads once, here, so that what cannot be read is known before anything is measured; throws Failure.
   explicit CpuWindow(const std::vector<ReplicaSpec>& replicas);
+  CpuWindow(const CpuWindow&) = delete;
+  CpuWindow& operator=(const CpuWindow&) = delete;
 
   // Return at once. One of each, in this order.
   void begin();
@@ -28,11 +30,12 @@ class CpuWindow {
     Clock::time_point at;
     std::vector<double> seconds;
   };
-  std::future<Reading> read() const;
+  static Reading read(const std::vector<ReplicaSpec>& replicas);
 
   std::vector<ReplicaSpec> replicas_;
   std::vector<CpuBasis> basis_;
-  std::future<Reading> first_, last_;
+  std::shared_future<Reading> first_;
+  std::future<Reading> last_;
 };
 
 }  // namespace sluice::bench

@@ -167,6 +167,7 @@ Group group_of(std::vector<const RunInfo*> runs, const std::vector<std::set<std:
     group.repetitions.back().push_back(run->key.repetition);
     group.has_utilization = group.has_utilization && run->has_utilization();
     group.late += run->summary.late.queries;
+    group.abandoned_open += run->abandoned_open;
   }
   group.cpu_sources.assign(sources.begin(), sources.end());
   for (sim::PlbRow& row : group.rows)

@@ -188,6 +188,10 @@ std::vector<std::string> cautions(const Group& group) {
     out.emplace_back(
         "Utilization 1 is the whole machine for some replicas, since no quota of theirs was found: give "
         "cores:N.");
+  if (group.abandoned_open > 0)
+    out.push_back(
+        std::to_string(group.abandoned_open) +
+        " queries that were given up were still running when their run was over, beside the next one.");
   if (group.late > 0)
     out.push_back(std::to_string(group.late) +
                   " queries were sent more than 10 ms late; their response times hold that delay.");

@@ -84,7 +84,8 @@ std::vector<std::string> cells_of(const RunInfo& run, std::size_t c) {
   cells.insert(cells.end(),
                {used ? digits(run.utilization(), 8) : "", used ? digits(run.utilization_cv(), 8) : "",
                 sources_text(run, &ReplicaUse::cpu_source), sources_text(run, &ReplicaUse::cores_source),
-                std::to_string(all.late.sessions), std::to_string(all.late.queries), run.began});
+                std::to_string(all.late.sessions), std::to_string(all.late.queries),
+                std::to_string(run.abandoned_open), run.began});
   return cells;
 }
 
@@ -131,6 +132,7 @@ sim::Table runs_table(const std::vector<RunInfo>& runs) {
                     "cores_source",
                     "late_sessions",
                     "late_queries",
+                    "abandoned_open",
                     "began"});
   for (const RunInfo& run : runs)
     for (std::size_t c = 0; c < kClassCount; ++c)

@@ -1,6 +1,7 @@
 #include "bench/run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <ctime>
 #include <exception>
@@ -14,10 +15,11 @@
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
-#include <sys/resource.h>
 
+#include "bench/abandoned.h"
 #include "bench/arrival_plan.h"
 #include "bench/cpu_window.h"
+#include "bench/descriptor_limit.h"
 #include "bench/run_folder.h"
 #include "bench/terminal_session.h"
 #include "net/resolve.h"
@@ -30,13 +32,8 @@ namespace {
 
 constexpr auto kAwait = asio::experimental::as_tuple(asio::use_awaitable);
 
-// A session takes two descriptors: libpq's socket and its copy.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
+// How long a run waits at its end for the server to end what it was asked to cancel.
+constexpr std::chrono::seconds kSettle{15}, kSettleInterrupted{3};
 
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
@@ -69,21 +66,13 @@ class Run {
         cpu_(options.replicas),
         folder_(options.output, options.key),
         signals_(context_, SIGINT, SIGTERM),
+        abandoned_(context_.get_executor()),
         tasks_(context_.get_executor()) {
-    recorder_.query = [this](const QueryRecord& record) {
-      summarizer_.add(record);
-      if (first_error_.empty()) first_error_ = record.error;
-      folder_.add(record, options_.class_names[record.class_index]);
-    };
-    recorder_.session = [this](const SessionRecord& record) {
-      summarizer_.add(record);
-      if (first_error_.empty()) first_error_ = record.error;
-      folder_.add(record, options_.class_names[record.class_index]);
-    };
+    recorder_.query = [this](const QueryRecord& record) { take(record); };
+    recorder_.session = [this](const SessionRecord& record) { take(record); };
   }
 
   RunResult go() {
-    raise_descriptor_limit();
     RunResult result;
     result.info.began = utc_now();
     std::exception_ptr fault;
@@ -98,23 +87,28 @@ class Run {
     });
     context_.run();
     if (fault) std::rethrow_exception(fault);
+    if (!folder_.fault().empty()) throw Failure(folder_.fault());
     if (interrupted_) {
       result.outcome = Outcome::Interrupted;
       return result;
     }
     describe(result.info);
-    if (result.info.summary.all.queries == 0) throw Failure(nothing_measured(result.info.summary));
+    if (result.info.summary.all.samples() == 0) throw Failure(nothing_measured(result.info.summary));
     folder_.finish(result.info);
     return result;
   }
 
  private:
+  template <class Record>
+  void take(const Record& record);
+  bool goes_on() const { return !interrupted_ && folder_.fault().empty(); }
   asio::awaitable<void> drive();
   asio::awaitable<void> measure();
   asio::awaitable<void> first_contact();
   asio::awaitable<bool> wait_until(double moment);
   asio::awaitable<bool> arrive_until(double moment);
   asio::awaitable<void> drain();
+  void tick();
   void describe(RunInfo& info);
   std::string nothing_measured(const Summary& summary) const;
 
@@ -127,16 +121,25 @@ class Run {
   bool interrupted_ = false;
   std::string first_error_;
   std::size_t arrived_ = 0;
-  double measured_seconds_ = 0;
+  double measured_seconds_ = 0, next_tick_ = 0;
   RunClock clock_;
   Recorder recorder_;
 
   asio::io_context context_{1};
   asio::signal_set signals_;
   asio::steady_timer ticks_{context_};
+  Abandoned abandoned_;
   std::list<TerminalSession> sessions_;
   net::TaskGroup tasks_;
 };
+
+template <class Record>
+void Run::take(const Record& record) {
+  summarizer_.add(record);
+  if (first_error_.empty()) first_error_ = record.error;
+  folder_.add(record, options_.class_names[record.class_index]);
+  if (!folder_.fault().empty()) ticks_.cancel();
+}
 
 // One look-up for all sessions, as thousands of them would need as many threads of the resolver; and one
 // connection, so that a wrong address or password is told as such.
@@ -147,7 +150,8 @@ asio::awaitable<void> Run::first_contact() {
     std::string host = server.host;
     const auto found = co_await net::resolve(std::move(host), server.port, timeout);
     if (!found || found->empty()) throw Failure("cannot look up " + server.host);
-    server.hostaddr = found->front().address().to_string();
+    for (const auto& endpoint : *found)
+      server.addresses.push_back(endpoint.address().to_string());
   }
   pgclient::ConnectParams params = server;
   if (!options_.class_users[0].empty()) params.user = options_.class_users[0];
@@ -155,24 +159,37 @@ asio::awaitable<void> Run::first_contact() {
   if (!client)
     throw Failure("cannot connect to " + server.host + ":" + std::to_string(server.port) + ": " +
                   client.error().message);
+  // All others begin where this one got through, and go on to the rest as it did.
+  std::stable_partition(server.addresses.begin(), server.addresses.end(),
+                        [&](const std::string& address) { return address == client->address(); });
 }
 
-// False when the run was interrupted before.
+// A few times a second, however many sessions arrive.
+void Run::tick() {
+  const double now = clock_.now();
+  if (now < next_tick_) return;
+  next_tick_ = now + 0.2;
+  folder_.flush();
+  if (on_progress_) on_progress_(std::clamp(now, 0.0, options_.key.duration));
+}
+
+// False when the run was interrupted before, or cannot be written.
 asio::awaitable<bool> Run::wait_until(double moment) {
-  while (!interrupted_ && clock_.now() < moment) {
+  while (goes_on() && clock_.now() < moment) {
     ticks_.expires_at(std::min(clock_.at(moment), Clock::now() + to_clock(0.25)));
     co_await ticks_.async_wait(kAwait);
-    if (on_progress_) on_progress_(std::clamp(clock_.now(), 0.0, options_.key.duration));
+    tick();
   }
-  co_return !interrupted_;
+  co_return goes_on();
 }
 
 // Sessions that arrive before the moment, each in its time.
 asio::awaitable<bool> Run::arrive_until(double moment) {
   while (arrived_ < plan_.size() && plan_[arrived_].arrives < moment) {
-    const bool goes_on = co_await wait_until(plan_[arrived_].arrives);
-    if (!goes_on) co_return false;
-    TerminalSession& session = sessions_.emplace_back(options_, clock_, recorder_, arrived_, plan_[arrived_]);
+    const bool on = co_await wait_until(plan_[arrived_].arrives);
+    if (!on) co_return false;
+    TerminalSession& session =
+        sessions_.emplace_back(options_, clock_, recorder_, abandoned_, arrived_, plan_[arrived_]);
     tasks_.spawn("terminal", session.run());
     ++arrived_;
   }
@@ -181,7 +198,7 @@ asio::awaitable<bool> Run::arrive_until(double moment) {
 
 asio::awaitable<void> Run::drain() {
   const double end = options_.key.duration + options_.key.drain;
-  while (tasks_.size() > 0 && !interrupted_ && clock_.now() < end) {
+  while (tasks_.size() > 0 && goes_on() && clock_.now() < end) {
     ticks_.expires_at(std::min(clock_.at(end), Clock::now() + to_clock(0.05)));
     co_await ticks_.async_wait(kAwait);
   }
@@ -190,18 +207,18 @@ asio::awaitable<void> Run::drain() {
 asio::awaitable<void> Run::measure() {
   co_await first_contact();
   clock_.began = Clock::now();
-  bool goes_on = co_await arrive_until(options_.key.warm_up);
-  if (!goes_on) co_return;
+  bool on = co_await arrive_until(options_.key.warm_up);
+  if (!on) co_return;
   cpu_.begin();
   const double from = clock_.now();
-  goes_on = co_await arrive_until(options_.key.duration);
-  if (!goes_on) co_return;
+  on = co_await arrive_until(options_.key.duration);
+  if (!on) co_return;
   cpu_.end();
   measured_seconds_ = clock_.now() - from;
   co_await drain();
 }
 
-// Whatever happens, no session outlives this.
+// Whatever happens, no session outlives this, and no query that the server could be stopped from.
 asio::awaitable<void> Run::drive() {
   std::exception_ptr fault;
   try {
@@ -210,6 +227,7 @@ asio::awaitable<void> Run::drive() {
     fault = std::current_exception();
   }
   co_await tasks_.stop();
+  co_await abandoned_.finish(goes_on() ? kSettle : kSettleInterrupted);
   if (fault) std::rethrow_exception(fault);
 }
 
@@ -229,12 +247,15 @@ void Run::describe(RunInfo& info) {
       options_.server.host + ":" + std::to_string(options_.server.port) + "/" + options_.server.database;
   info.measured_seconds = measured_seconds_;
   info.summary = summarizer_.summary();
+  info.abandoned = abandoned_.count();
+  info.abandoned_open = abandoned_.open();
   info.replicas = cpu_.use();
 }
 
 }  // namespace
 
 RunResult run(const RunOptions& options, const OnProgress& on_progress) {
+  ensure_descriptors(options.key.terminals);
   return Run(options, on_progress).go();
 }
 

@@ -1,9 +1,13 @@
 #include "bench/run_folder.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <iterator>
 #include <system_error>
 #include <utility>
+
+#include <fcntl.h>
 
 namespace sluice::bench {
 namespace {
@@ -18,6 +22,11 @@ fs::path runs_of(const fs::path& output) {
 
 void check(std::error_code ec, const char* what, const fs::path& path) {
   if (ec) throw Failure(std::string("cannot ") + what + " " + path.string() + ": " + ec.message());
+}
+
+std::string write_fault(const fs::path& path) {
+  const std::string why = errno != 0 ? ": " + std::generic_category().message(errno) : "";
+  return "cannot write " + path.string() + why;
 }
 
 RunInfo read_info(const fs::path& folder) {
@@ -42,9 +51,10 @@ std::string read_text(const fs::path& path, std::size_t bytes_max) {
 }
 
 void write_text(const fs::path& path, const std::string& text) {
+  errno = 0;
   std::ofstream file(path, std::ios::binary);
   file << text << std::flush;
-  if (!file) throw Failure("cannot write " + path.string());
+  if (!file) throw Failure(write_fault(path));
 }
 
 Present present(const fs::path& output, const RunKey& key) {
@@ -74,10 +84,16 @@ RunFolder::RunFolder(const fs::path& output, const RunKey& key)
   fs::remove_all(partial_, ec);
   fs::create_directories(partial_, ec);
   check(ec, "make", partial_);
-  queries_.open(partial_ / "queries.csv", std::ios::binary);
-  sessions_.open(partial_ / "sessions.csv", std::ios::binary);
-  queries_ << query_header();
-  sessions_ << session_header();
+  open(queries_, "queries.csv", query_header());
+  open(sessions_, "sessions.csv", session_header());
+}
+
+void RunFolder::open(File& file, const char* name, const std::string& header) {
+  file.path = partial_ / name;
+  errno = 0;
+  file.stream.open(file.path, std::ios::binary);
+  file.stream << header << std::flush;
+  if (!file.stream) throw Failure(write_fault(file.path));
 }
 
 RunFolder::~RunFolder() {
@@ -85,24 +101,42 @@ RunFolder::~RunFolder() {
   if (!partial_.empty()) fs::remove_all(partial_, ec);
 }
 
+void RunFolder::write(File& file, const std::string& text) {
+  if (!fault_.empty()) return;
+  errno = 0;
+  if (!(file.stream << text)) fault_ = write_fault(file.path);
+}
+
 void RunFolder::add(const QueryRecord& record, const std::string& class_name) {
-  queries_ << line_of(record, class_name);
+  write(queries_, line_of(record, class_name));
 }
 
 void RunFolder::add(const SessionRecord& record, const std::string& class_name) {
-  sessions_ << line_of(record, class_name);
+  write(sessions_, line_of(record, class_name));
+}
+
+void RunFolder::flush() {
+  for (File* const file : {&queries_, &sessions_}) {
+    errno = 0;
+    if (fault_.empty() && !file->stream.flush()) fault_ = write_fault(file->path);
+  }
 }
 
 void RunFolder::finish(const RunInfo& info) {
-  queries_ << std::flush;
-  sessions_ << std::flush;
-  if (!queries_ || !sessions_) throw Failure("cannot write into " + partial_.string());
+  flush();
+  if (!fault_.empty()) throw Failure(fault_);
   write_text(partial_ / "run.json", to_json(info));
+  // Both names are exchanged in one step, so that there is no moment without a whole run.
+  const int exchanged = ::renameat2(AT_FDCWD, partial_.c_str(), AT_FDCWD, place_.c_str(), RENAME_EXCHANGE);
   std::error_code ec;
-  fs::remove_all(place_, ec);
-  check(ec, "replace", place_);
-  fs::rename(partial_, place_, ec);
-  check(ec, "move to", place_);
+  if (exchanged == 0) {
+    fs::remove_all(partial_, ec);
+  } else {
+    if (errno != ENOENT) fs::remove_all(place_, ec);  // a file system that cannot exchange
+    check(ec, "replace", place_);
+    fs::rename(partial_, place_, ec);
+    check(ec, "move to", place_);
+  }
   partial_.clear();
 }
 

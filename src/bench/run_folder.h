@@ -28,13 +28,26 @@ class RunFolder {
   RunFolder& operator=(const RunFolder&) = delete;
   ~RunFolder();  // removes what was not finished
 
+  // What cannot be written is told by fault(), as these are called in the middle of sessions.
   void add(const QueryRecord& record, const std::string& class_name);
   void add(const SessionRecord& record, const std::string& class_name);
+  void flush();  // so that a full disk is noticed before the buffers are full
+  // Which file could not be written, and why; "" as long as all could.
+  const std::string& fault() const noexcept { return fault_; }
+  // Puts the run into its place, at once with whatever is there. Throws Failure, then that stays as it was.
   void finish(const RunInfo& info);
 
  private:
+  struct File {
+    std::filesystem::path path;
+    std::ofstream stream;
+  };
+  void open(File& file, const char* name, const std::string& header);
+  void write(File& file, const std::string& text);
+
   std::filesystem::path place_, partial_;
-  std::ofstream queries_, sessions_;
+  File queries_, sessions_;
+  std::string fault_;
 };
 
 // "" when there is no such file; throws Failure when it cannot be read, or has more than `bytes_max`.

@@ -198,6 +198,8 @@ RunInfo info_of(const Json& json) {
   read_count(json.at("late"), "sessions", info.summary.late.sessions);
   read_count(json.at("late"), "queries", info.summary.late.queries);
   json.at("late").at("worst").get_to(info.summary.late.worst);
+  read_count(json.at("abandoned"), "queries", info.abandoned);
+  read_count(json.at("abandoned"), "open", info.abandoned_open);
   for (const Json& one : json.at("replicas")) {
     ReplicaUse& replica = info.replicas.emplace_back();
     one.at("name").get_to(replica.name);
@@ -239,6 +241,7 @@ std::string to_json(const RunInfo& info) {
   json["late"] = {{"sessions", info.summary.late.sessions},
                   {"queries", info.summary.late.queries},
                   {"worst", info.summary.late.worst}};
+  json["abandoned"] = {{"queries", info.abandoned}, {"open", info.abandoned_open}};
   if (info.has_utilization()) {
     json["utilization"] = info.utilization();
     json["utilization_cv"] = info.utilization_cv();

@@ -57,6 +57,9 @@ struct RunInfo {
   std::string began;   // ISO 8601, UTC
   double measured_seconds = 0;
   Summary summary;
+  // Queries that were given up and cancelled at the server, and how many of them it had not ended when the
+  // run was over: the next run may meet those.
+  std::size_t abandoned = 0, abandoned_open = 0;
   std::vector<ReplicaUse> replicas;  // those whose processor time was read
 
   bool has_utilization() const noexcept { return !replicas.empty(); }

@@ -59,6 +59,10 @@ std::string summary_text(const RunInfo& info) {
     row(info.class_names[c], s.sessions[c], s.sessions_failed[c], time_text(s.waiting[c].mean), s.classes[c]);
   row("all", s.sessions[0] + s.sessions[1], s.sessions_failed[0] + s.sessions_failed[1], "", s.all);
   std::string text = table.text() + losses_text(info);
+  if (info.abandoned_open > 0)
+    text += std::to_string(info.abandoned_open) + " of " + std::to_string(info.abandoned) +
+            " queries that were given up had not ended at the server when the run was over: the next run may "
+            "meet them\n";
   if (info.has_utilization()) text += utilization_text(info);
   if (s.late.sessions + s.late.queries > 0)
     text += "late by more than 10 ms: " + std::to_string(s.late.sessions) + " sessions, " +

@@ -41,6 +41,11 @@ std::string option(const char* name, const std::string& value) {
   return text;
 }
 
+// Whether we stopped waiting, and the server knows nothing of it.
+bool given_up(const pgclient::PgError& error) {
+  return error.error.code == BaseErrc::Cancelled || error.error.code == BaseErrc::Timeout;
+}
+
 }  // namespace
 
 std::string error_word(const pgclient::PgError& error) {
@@ -54,8 +59,8 @@ std::string error_word(const pgclient::PgError& error) {
 }
 
 TerminalSession::TerminalSession(const RunOptions& options, const RunClock& clock, const Recorder& recorder,
-                                 std::size_t index, const TerminalPlan& plan)
-    : options_(options), clock_(clock), recorder_(recorder), plan_(plan) {
+                                 Abandoned& abandoned, std::size_t index, const TerminalPlan& plan)
+    : options_(options), clock_(clock), recorder_(recorder), abandoned_(abandoned), plan_(plan) {
   record_.session = index + 1;
   record_.class_index = plan.class_index;
   if (!options.key.hosts.empty()) record_.host = options.key.hosts[plan.host];
@@ -118,6 +123,7 @@ asio::awaitable<std::optional<pgclient::Client>> TerminalSession::connect() {
         co_await client->query(std::move(sql), std::move(none), to_ms(options_.key.connect_timeout));
     if (!answer || answer->rows.size() != 1 || answer->rows[0].size() != 1) {
       record_.error = answer ? "failed" : error_word(answer.error());
+      if (!answer && given_up(answer.error())) abandoned_.give_up(*std::move(client));
       co_return std::nullopt;
     }
     record_.replica = replica_name(options_.replicas, answer->rows[0][0].value_or(""));
@@ -175,6 +181,7 @@ asio::awaitable<bool> TerminalSession::ask(Client& client, const QueryStream::Ne
   ++record_.queries;
   if (last_failed_) ++record_.errors;
   recorder_.query(record);
+  if (last_failed_ && given_up(answer.error())) abandoned_.give_up(std::move(client));
   if (!client.usable()) record_.error = record.error;
   co_return client.usable();
 }

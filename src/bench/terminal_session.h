@@ -7,6 +7,7 @@
 
 #include <asio/awaitable.hpp>
 
+#include "bench/abandoned.h"
 #include "bench/arrival_plan.h"
 #include "bench/clock.h"
 #include "bench/records.h"
@@ -33,12 +34,13 @@ struct Recorder {
 // over or the run's duration is. Nothing begins after either; what has begun is waited for, and a pause lasts
 // until then at most. A query that failed is followed by a pause of at least a tenth of a second. Each query
 // is measured from the moment at which it should have begun, which is the end of the one before and the
-// pause, so that a late clock of ours is no service of the server's.
+// pause, so that a late clock of ours is no service of the server's. What
+// was given up after the query timeout, or when cancelled, is cancelled at the server too.
 class TerminalSession {
  public:
   // All outlive it. One thread.
   TerminalSession(const RunOptions& options, const RunClock& clock, const Recorder& recorder,
-                  std::size_t index, const TerminalPlan& plan);
+                  Abandoned& abandoned, std::size_t index, const TerminalPlan& plan);
 
   // Ends by itself; when cancelled, with "cut" for what had not ended. The session's record comes last,
   // always.
@@ -58,6 +60,7 @@ class TerminalSession {
   const RunOptions& options_;
   const RunClock& clock_;
   const Recorder& recorder_;
+  Abandoned& abandoned_;
   const TerminalPlan& plan_;
   SessionRecord record_;
   double leaves_ = 0;    // the end of its lifetime

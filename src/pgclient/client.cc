@@ -337,6 +337,8 @@ asio::awaitable<PgResult<Client>> Client::connect(ConnectParams params, std::chr
   std::vector<std::string> addresses;
   if (net::is_unix_address(params.host)) {
     addresses.emplace_back();
+  } else if (!params.addresses.empty()) {
+    addresses = params.addresses;
   } else {
     std::string name = params.hostaddr.empty() ? params.host : params.hostaddr;
     auto found = co_await net::resolve(std::move(name), params.port, timeout);
@@ -415,6 +417,35 @@ asio::awaitable<PgResult<Rows>> Client::script(std::string sql, std::chrono::mil
   co_await asio::this_coro::throw_if_cancelled(false);
   auto work = impl_->run_script(sql, Clock::now() + timeout);
   co_return co_await guarded(std::move(work));
+}
+
+Cancel Client::cancel() const {
+  return Cancel(impl_ ? PQgetCancel(impl_->connection.get()) : nullptr);
+}
+
+asio::awaitable<bool> Client::settle(std::chrono::milliseconds timeout) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  const auto deadline = Clock::now() + timeout;
+  PGconn* const connection = impl_->connection.get();
+  impl_->broken = true;
+  std::error_code ec = co_await impl_->flush(deadline);
+  // In a pipeline there is no result between two answers, and none twice at its end.
+  for (int none = 0; !ec && none < 2;) {
+    Answer result;
+    ec = co_await impl_->next_result(deadline, result);
+    if (ec) break;
+    const ExecStatusType status = PQresultStatus(result.get());
+    if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) co_return false;
+    if (status == PGRES_PIPELINE_SYNC || PQstatus(connection) != CONNECTION_OK) co_return true;
+    if (!result && PQpipelineStatus(connection) == PQ_PIPELINE_OFF) co_return true;
+    none = result ? 0 : none + 1;
+  }
+  co_return !ec || ec == PgErrc::ConnectionLost;
+}
+
+std::string Client::address() const {
+  const char* const text = PQhostaddr(impl_->connection.get());
+  return text == nullptr ? "" : text;
 }
 
 bool Client::usable() const noexcept {

@@ -11,6 +11,7 @@
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
 
+#include "pgclient/cancel.h"
 #include "pgclient/pg_result.h"
 
 namespace sluice::pgclient {
@@ -24,6 +25,9 @@ struct ConnectParams {
   std::string application_name = "sluice";
   std::string
       hostaddr{};  // numeric address to connect to; `host` is then the name that TLS verifies. "": host
+  // Numeric addresses to try in this order instead of looking `host` up, which is then the name that TLS
+  // verifies. None: hostaddr, or host.
+  std::vector<std::string> addresses{};
   std::string options{};  // as libpq takes them: "-c name=value", backslash before a blank of a value
 
   friend bool operator==(const ConnectParams&, const ConnectParams&) = default;
@@ -80,6 +84,15 @@ class Client {
   // otherwise. Rows are thrown away. Otherwise as query(); COPY is refused and breaks the client.
   asio::awaitable<PgResult<Rows>> script(std::string sql, std::chrono::milliseconds timeout);
 
+  // Asks the server to give up what this client asks of it. The request outlives the client.
+  Cancel cancel() const;
+  // For a client that is broken by a timeout or a cancellation: throws away what is still answered, until
+  // nothing more is or the connection has ended. True then: the server no longer works for this client. False
+  // after `timeout`, when cancelled, or inside a COPY.
+  asio::awaitable<bool> settle(std::chrono::milliseconds timeout);
+
+  // The server's, numeric; "" over a Unix socket.
+  std::string address() const;
   bool usable() const noexcept;
   // True when an idle connection has something to read: it was closed, or speaks out of turn.
   bool has_pending_input() const;

@@ -39,7 +39,6 @@ TEST_F(CpuWindowTest, SaysWhereItsNumbersAreFrom) {
   write("two", "cpu.max", "5000 10000\n");
   CpuWindow window({replica("two"), *ReplicaSpec::parse("other=127.0.0.1:5434")});
   window.begin();
-  write("two", "cpu.stat", "usage_usec 3000000\n");
   window.end();
   const auto use = window.use();
   ASSERT_EQ(use.size(), 1U) << "the other one's processor time has no source";

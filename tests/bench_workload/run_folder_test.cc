@@ -1,10 +1,15 @@
 #include "bench/run_folder.h"
 
+#include <csignal>
 #include <cstdlib>
+#include <iterator>
+#include <string>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "bench/descriptor_limit.h"
 #include "tests/bench_workload/example_run.h"
 
 namespace sluice::bench {
@@ -62,6 +67,75 @@ TEST_F(RunFolderTest, ReplacesARunAsAWhole) {
   EXPECT_EQ(present(output_, info_.key), Present::Other) << "the old one stays until the new one is whole";
   again.finish(info_);
   EXPECT_EQ(present(output_, info_.key), Present::Same);
+}
+
+TEST_F(RunFolderTest, LeavesNothingElseBehindWhenItReplacesARun) {
+  for (int i = 0; i < 2; ++i)
+    RunFolder(output_, info_.key).finish(info_);
+  const auto all = fs::directory_iterator(output_ / "runs");
+  EXPECT_EQ(std::distance(fs::begin(all), fs::end(all)), 1);
+}
+
+// A limit of a file's size is a full disk that a test can have.
+class SmallFiles {
+ public:
+  explicit SmallFiles(rlim_t bytes) : before_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &limit_);
+    const rlimit small{bytes, limit_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+  }
+  SmallFiles(const SmallFiles&) = delete;
+  SmallFiles& operator=(const SmallFiles&) = delete;
+  ~SmallFiles() {
+    ::setrlimit(RLIMIT_FSIZE, &limit_);
+    std::signal(SIGXFSZ, before_);
+  }
+
+ private:
+  void (*before_)(int);
+  rlimit limit_{};
+};
+
+// Write errors were told when the run was over: by then minutes of measuring were lost.
+TEST_F(RunFolderTest, NoticesAtOnceWhatCannotBeWritten) {
+  RunFolder(output_, info_.key).finish(info_);
+  const std::string before = read_text(output_ / "runs" / "plb-5-30-0.5-1" / "sessions.csv", 10'000);
+  {
+    RunFolder folder(output_, info_.key);
+    const SmallFiles limit(200);
+    folder.add(SessionRecord{}, "premium");
+    folder.flush();
+    EXPECT_EQ(folder.fault(), "");
+    for (int i = 0; i < 10; ++i)
+      folder.add(QueryRecord{}, "premium");
+    folder.flush();
+    EXPECT_NE(folder.fault().find("queries.csv: File too large"), std::string::npos) << folder.fault();
+    EXPECT_THROW(folder.finish(info_), Failure);
+    EXPECT_THROW(RunFolder(output_ / std::string(300, 'x'), info_.key), Failure);
+  }
+  EXPECT_EQ(read_text(output_ / "runs" / "plb-5-30-0.5-1" / "sessions.csv", 10'000), before);
+}
+
+TEST(DescriptorLimit, IsRaisedAndElseRefusedWithBothNumbers) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit low{100, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  ensure_descriptors(10);
+  rlimit now{};
+  ::getrlimit(RLIMIT_NOFILE, &now);
+  EXPECT_EQ(now.rlim_cur, 100U) << "that is enough";
+  ensure_descriptors(100);
+  ::getrlimit(RLIMIT_NOFILE, &now);
+  EXPECT_GE(now.rlim_cur, 264U);
+  try {
+    ensure_descriptors(before.rlim_max / 2);
+    ADD_FAILURE() << "no failure";
+  } catch (const Failure& e) {
+    EXPECT_NE(std::string(e.what()).find("may have " + std::to_string(before.rlim_max)), std::string::npos)
+        << e.what();
+  }
+  ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST_F(RunFolderTest, SaysWhichFileIsNoRun) {

@@ -19,6 +19,8 @@ TEST(RunInfo, ComesBackFromJsonAsItWas) {
   info.key.drain = 7;
   info.summary.classes[1].lost = {1, 2, 3, 4};
   info.summary.classes[1].p99.at_least = true;
+  info.abandoned = 5;
+  info.abandoned_open = 2;
   info.class_names = {"gold", "say \"x\""};
   const std::string text = to_json(info);
   const auto parsed = parse_run_info(text, "run.json");
@@ -31,6 +33,8 @@ TEST(RunInfo, ComesBackFromJsonAsItWas) {
   EXPECT_FALSE(back.summary.classes[1].p95.at_least);
   EXPECT_TRUE(back.summary.waiting[0].mean.at_least);
   EXPECT_DOUBLE_EQ(back.summary.waiting[0].p95.seconds, 2);
+  EXPECT_EQ(back.abandoned, 5U);
+  EXPECT_EQ(back.abandoned_open, 2U);
   EXPECT_EQ(back.replicas[0].cores_source, "cores:N");
   EXPECT_DOUBLE_EQ(back.utilization(), 0.6);
   EXPECT_NEAR(back.utilization_cv(), 0.2 / 0.6, 1e-12);

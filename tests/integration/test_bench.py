@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import resource
 import signal
 import subprocess
 
@@ -33,11 +34,12 @@ def bench(*words, code=0):
     return done
 
 
-def measure(front, output, code=0, flags=(), **changes):
+def measure(front, output, code=0, flags=(), user=None, **changes):
     """One run with the usual options; changes as keywords, with _ for -; None leaves an option out."""
     options = DEFAULTS | {"--" + name.replace("_", "-"): value for name, value in changes.items()}
     words = [word for name, value in options.items() if value is not None for word in (name, value)]
-    return bench("run", "--dsn", front.dsn("alice", "app_read"), "--output", output, *words, *flags, code=code)
+    dsn = front.dsn("alice", "app_read") if user is None else front.dsn(user, "app")
+    return bench("run", "--dsn", dsn, "--output", output, *words, *flags, code=code)
 
 
 def rows(path):
@@ -174,23 +176,118 @@ def test_a_refused_login_is_told_before_anything_runs(quiet_router, tmp_path):
     assert not list((tmp_path / "runs").iterdir())
 
 
-def test_an_interrupted_run_leaves_nothing(quiet_router, data, tmp_path):
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_what_was_there(quiet_router, data, tmp_path, how):
+    measure(quiet_router, tmp_path)
+    whole = (tmp_path / "runs" / "plb-5-30-0.4-1" / "run.json").read_text()
     words = [w for pair in (DEFAULTS | {"--duration": "60"}).items() for w in pair]
     process = subprocess.Popen(
-        [BINARY, "bench", "run", "--dsn", quiet_router.dsn("alice", "app_read"), "--output", tmp_path, *words],
+        [BINARY, "bench", "run", "--again", "--dsn", quiet_router.dsn("alice", "app_read"), "--output", tmp_path, *words],
         stderr=subprocess.PIPE,
         text=True,
     )
     try:
         partial = tmp_path / "runs" / ".plb-5-30-0.4-1" / "queries.csv"
-        wait_until(partial.exists, 20, "the run to begin")
-        process.send_signal(signal.SIGINT)
+        wait_until(lambda: partial.exists() and partial.stat().st_size > 1000, 20, "the run to begin")
+        process.send_signal(how)
         _, errors = process.communicate(timeout=20)
     finally:
         process.kill()
         process.wait()
     assert process.returncode == 1 and "interrupted" in errors
-    assert not list((tmp_path / "runs").iterdir())
+    assert [f.name for f in (tmp_path / "runs").iterdir()] == ["plb-5-30-0.4-1"]
+    assert (tmp_path / "runs" / "plb-5-30-0.4-1" / "run.json").read_text() == whole
+
+
+def sleepers(server):
+    """How many backends of a server sleep for the tests' queries."""
+    sql = "select count(*) from pg_stat_activity where state = 'active' and query like '%pg_sleep(33)%' and pid <> pg_backend_pid()"
+    return int(server.query(sql, database="app")[0][0])
+
+
+@pytest.fixture
+def sleeping(tmp_path):
+    """A folder with a quick query and one that takes longer than any test waits."""
+    files = tmp_path / "sleeping"
+    files.mkdir()
+    (files / "quick.sql").write_text("select 1\n")
+    (files / "slow.sql").write_text("select pg_sleep(33)\n")
+    return files
+
+
+def given_up(output, word):
+    """(run.json, the queries with that error) of a run that gave queries up, after what holds of all such runs."""
+    folder = output / "runs" / "plb-5-30-0.4-1"
+    run, queries = json.loads((folder / "run.json").read_text()), rows(folder / "queries.csv")
+    assert {(q["query"], q["error"]) for q in queries} == {("quick", ""), ("slow", word)}
+    lost = [q for q in queries if q["error"] and q["phase"] == "measured"]
+    name = {"cut": "cut", "timeout": "timed_out"}[word]
+    assert run["all"]["lost"][name] == sum(run["all"]["lost"].values()) == len(lost) > 0
+    assert "mean" in run["all"]["at_least"]
+    assert run["abandoned"] == {"queries": sum(q["error"] != "" for q in queries), "open": 0}
+    times = sorted(float(q["response"]) for q in queries if q["phase"] == "measured")
+    assert abs(run["all"]["mean"] - sum(times) / len(times)) < 1e-4, "what was given up counts with the time that it had taken"
+    return run, lost
+
+
+# Straight to a server, which goes on with a query whose client has gone.
+def test_what_is_cut_counts_and_is_cancelled_at_the_server(cluster, sleeping, tmp_path):
+    done = measure(cluster.primary, tmp_path, workload=None, files=sleeping, drain="0.5", seed="7", user="postgres")
+    assert sleepers(cluster.primary) == 0
+    _, lost = given_up(tmp_path, "cut")
+    for q in lost:
+        assert 3.4 < float(q["intended"]) + float(q["response"]) < 8, "until the drain was over"
+    assert " cut, " in done.stdout and ">= " in done.stdout
+    bench("report", tmp_path)
+    runs = rows(tmp_path / "runs.csv")
+    assert sum(int(r["cut"]) for r in runs) == len(lost) and all("mean" in r["at_least"] for r in runs if r["cut"] != "0")
+
+
+def test_a_query_that_timed_out_counts_and_is_cancelled_at_the_server(cluster, sleeping, tmp_path):
+    measure(cluster.primary, tmp_path, workload=None, files=sleeping, query_timeout="0.4", drain="30", user="postgres")
+    assert sleepers(cluster.primary) == 0
+    _, lost = given_up(tmp_path, "timeout")
+    for q in lost:
+        assert 0.39 < float(q["response"]) < 5
+    sessions = rows(tmp_path / "runs" / "plb-5-30-0.4-1" / "sessions.csv")
+    assert {s["error"] for s in sessions} == {"", "timeout"} and all(s["served"] == "yes" for s in sessions)
+
+
+def test_a_router_passes_the_cancel_on(quiet_router, cluster, sleeping, tmp_path):
+    measure(quiet_router, tmp_path, workload=None, files=sleeping, drain="0.2")
+    assert sum(sleepers(s) for s in cluster.standbys) == 0
+    given_up(tmp_path, "cut")
+
+
+def limited(limit, value):
+    """For a child process: a limit of its own, and no end by the signal of that for files."""
+
+    def set_it():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(limit, (value, value))
+
+    return set_it
+
+
+def refused_by(limit, value, front, output, **changes):
+    words = [w for name, v in (DEFAULTS | changes).items() for w in (name, v)]
+    done = subprocess.run(
+        [BINARY, "bench", "run", "--dsn", front.dsn("alice", "app_read"), "--output", output, *words],
+        preexec_fn=limited(limit, value), capture_output=True, text=True, timeout=50,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert not (output / "runs").exists() or not list((output / "runs").iterdir())
+    return done.stderr
+
+
+def test_a_full_disk_ends_the_run_at_once(quiet_router, data, tmp_path):
+    said = refused_by(resource.RLIMIT_FSIZE, 20_000, quiet_router, tmp_path, **{"--duration": "100", "--terminals": "1000"})
+    assert re.search(r"cannot write .*queries\.csv: File too large", said), said
+
+
+def test_too_few_descriptors_are_told_before_anything_runs(quiet_router, tmp_path):
+    said = refused_by(resource.RLIMIT_NOFILE, 123, quiet_router, tmp_path, **{"--terminals": "40"})
+    assert "40 sessions may be open at once and need 144 file descriptors, and this process may have 123" in said
 
 
 @pytest.mark.parametrize("workload, scale", [("pareto", "0.01"), ("pgbench-like", "0.02")])

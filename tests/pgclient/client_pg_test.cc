@@ -93,6 +93,52 @@ TEST_F(ClientPg, TimesOutAndIsBrokenAfterwards) {
   EXPECT_EQ(query(*client, "SELECT 1").error().error.code, PgErrc::ConnectionLost);
 }
 
+// Left alone, the server would work on for nobody.
+TEST_F(ClientPg, CancelsAtTheServerWhatItGaveUp) {
+  for (const bool in_pipeline : {false, true}) {
+    auto client = connect(server_->over_tcp());
+    ASSERT_TRUE(client);
+    const std::string sql = "SELECT pg_sleep(61)";
+    if (in_pipeline)
+      EXPECT_FALSE(run_coroutine(context_, client->pipeline({{sql, {}, {}}, {"SELECT 1", {}, {}}}, 100ms)));
+    else
+      EXPECT_FALSE(query(*client, sql, {}, 100ms));
+    EXPECT_FALSE(run_coroutine(context_, client->settle(100ms))) << "it still sleeps";
+    CancelSender sender;
+    sender.send(client->cancel());
+    const auto started = std::chrono::steady_clock::now();
+    EXPECT_TRUE(run_coroutine(context_, client->settle(30s)));
+    EXPECT_LT(std::chrono::steady_clock::now() - started, 20s);
+    EXPECT_FALSE(client->usable());
+    auto other = connect(server_->over_tcp());
+    auto active =
+        query(*other, "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE $1",
+              {"SELECT pg_sleep(61)%"});
+    ASSERT_TRUE(active);
+    EXPECT_EQ(active->rows[0][0], "0");
+  }
+}
+
+TEST_F(ClientPg, ACancelOfAConnectionThatIsGoneIsNotDelivered) {
+  auto client = connect(server_->over_tcp());
+  ASSERT_TRUE(client);
+  (void)query(*client, "SELECT pg_terminate_backend(pg_backend_pid())");
+  EXPECT_TRUE(run_coroutine(context_, client->settle(1s))) << "nothing runs on it";
+  EXPECT_FALSE(Cancel(nullptr).send());
+}
+
+TEST_F(ClientPg, TriesItsAddressesInTurn) {
+  ConnectParams params = server_->over_tcp();
+  const std::string right = params.host;
+  params.host = "a-name-that-is-not-looked-up.invalid";
+  params.addresses = {"127.255.255.254", right};  // nobody listens at the first
+  auto client = connect(params);
+  ASSERT_TRUE(client) << client.error().message;
+  EXPECT_EQ(client->address(), right);
+  params.addresses.pop_back();
+  EXPECT_EQ(connect(params).error().error.code, PgErrc::ConnectFailed);
+}
+
 TEST_F(ClientPg, RefusesResultsAboveItsLimits) {
   auto client = connect(server_->over_tcp());
   ASSERT_TRUE(client);
