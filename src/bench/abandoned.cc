@@ -13,7 +13,7 @@ namespace sluice::bench {
 namespace {
 
 // In the middle of a run: its session is over then, whatever the server does.
-constexpr std::chrono::seconds kSettle{10};
+constexpr std::chrono::seconds kSettleEach{10};
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void Abandoned::give_up(pgclient::Client client) {
 
 asio::awaitable<void> Abandoned::settle(pgclient::Client client) {
   co_await asio::this_coro::throw_if_cancelled(false);
-  const bool ended = co_await client.settle(kSettle);
+  const bool ended = co_await client.settle(kSettleEach);
   if (!ended) ++open_;
 }
 
