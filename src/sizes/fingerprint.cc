@@ -18,11 +18,10 @@ class Hash {
     mix(kMore);
   }
   void word(std::uint64_t piece, std::size_t) noexcept { mix(piece); }
-  void name(std::string_view text) noexcept {
-    std::size_t at = 0;
-    for (; at + sizeof(std::uint64_t) < text.size(); at += sizeof(std::uint64_t))
-      word_part(detail::eight_bytes(text, at));
-    mix(detail::eight_bytes(text, at));
+  void name(std::string_view sql, std::size_t at, std::size_t end) noexcept {
+    for (; at + sizeof(std::uint64_t) < end; at += sizeof(std::uint64_t))
+      word_part(detail::eight_bytes(sql, at));
+    mix(detail::eight_bytes(sql, at) & detail::kByteTables.first[end - at]);
   }
   void symbol(char c) noexcept { mix(kSymbol | static_cast<std::uint8_t>(c)); }
   void literal() noexcept { mix(kLiteral); }
@@ -58,9 +57,9 @@ class Text {
     for (std::size_t i = 0; i < bytes; ++i)
       put(static_cast<char>(piece >> (8 * i) & 0xFF));
   }
-  void name(std::string_view name) {
+  void name(std::string_view sql, std::size_t at, std::size_t end) {
     begin_token();
-    for (const char c : name)
+    for (const char c : sql.substr(at, end - at))
       put(c);
   }
   void symbol(char c) {

@@ -6,7 +6,7 @@ namespace sluice::sizes::detail {
 
 // Leaves out what repeats: `(?, ?, ?)` is `(?)`, and rows of these, `(?), (?)`, are one. Tokens come in and
 // go on to the sink, which has word(packed, bytes), behind word_part(packed) for each 8 bytes of a longer
-// one, name(text), symbol(c) and literal().
+// one, name(sql, begin, end), symbol(c) and literal().
 template <class Sink>
 class ListFolder {
  public:
@@ -33,16 +33,19 @@ class ListFolder {
   }
   void symbol(char c) {
     after_literal_ = false;
-    if (state_ != State::Other) {
-      if (c == ',' && next_on_comma()) return;
-      if (state_ == State::ClosedComma && c == '(') {
-        state_ = State::Row;
-        return;
-      }
-      if (state_ == State::RowListed && c == ')') {
-        state_ = State::Closed;
-        return;
-      }
+    if (state_ == State::Other) {  // mostly
+      sink_.symbol(c);
+      if (c == '(' || c == '[') state_ = State::Opened;
+      return;
+    }
+    if (c == ',' && next_on_comma()) return;
+    if (state_ == State::ClosedComma && c == '(') {
+      state_ = State::Row;
+      return;
+    }
+    if (state_ == State::RowListed && c == ')') {
+      state_ = State::Closed;
+      return;
     }
     const bool closes = state_ == State::Listed && c == ')';
     flush();

@@ -27,31 +27,40 @@ enum class ByteKind : std::uint16_t {
   Dollar = 32,
   Minus = 64,
   Slash = 128,
-  Symbol = 256
+  Symbol = 256,
+  Zero = 512,  // white space, or the end of the text
 };
 inline bool is(ByteKind kind, ByteKind one) noexcept {
   return (static_cast<unsigned>(kind) & static_cast<unsigned>(one)) != 0;
 }
 
-inline constexpr std::array<ByteKind, 256> kByteKinds = [] {
+// In one place, so that one register finds both: the walk has none to spare.
+struct ByteTables {
   std::array<ByteKind, 256> kinds{};
+  std::array<std::uint64_t, 9> first{};  // so many of the eight bytes of a number, from the lowest
+};
+inline constexpr ByteTables kByteTables = [] {
+  ByteTables tables;
+  auto& kinds = tables.kinds;
   for (std::size_t c = 0; c < kinds.size(); ++c) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
     kinds[c] = letter ? ByteKind::Word : c >= '0' && c <= '9' ? ByteKind::Digit : ByteKind::Symbol;
   }
   for (const char c : {' ', '\t', '\n', '\r', '\f', '\v'})
     kinds[static_cast<unsigned char>(c)] = ByteKind::Space;
-  kinds[0] = ByteKind::Space;
+  kinds[0] = ByteKind::Zero;
   kinds['\''] = ByteKind::Quote;
   kinds['"'] = ByteKind::NameQuote;
   kinds['$'] = ByteKind::Dollar;
   kinds['-'] = ByteKind::Minus;
   kinds['/'] = ByteKind::Slash;
-  return kinds;
+  for (std::size_t bytes = 1; bytes < tables.first.size(); ++bytes)
+    tables.first[bytes] = ~std::uint64_t{0} >> (64 - 8 * bytes);
+  return tables;
 }();
 
-inline ByteKind kind_at(std::string_view text, std::size_t at) noexcept {
-  return kByteKinds[static_cast<unsigned char>(text[at])];
+inline ByteKind kind_of(char byte) noexcept {
+  return kByteTables.kinds[static_cast<unsigned char>(byte)];
 }
 
 // Of eight bytes, in the bytes of one number, bit 7 where they are so. No sum passes from one byte to the
@@ -77,27 +86,6 @@ inline constexpr std::uint64_t lower_case(std::uint64_t eight) noexcept {
   return eight | letters(eight) >> 2;
 }
 
-// Which bytes of a text are parts of words, a bit for each: so where a word ends is found without looking at
-// it.
-class WordMap {
- public:
-  explicit WordMap(std::string_view text) noexcept;
-
-  bool is_word(std::size_t at) const noexcept { return (bits_[at / 64] >> at % 64 & 1) != 0; }
-  // The first byte from `at` on that is no part of a word, or the end of the text.
-  std::size_t behind_word(std::size_t at) const noexcept {
-    for (;;) {
-      const std::size_t shift = at % 64;
-      const auto run = static_cast<std::size_t>(std::countr_one(bits_[at / 64] >> shift));
-      at += run;
-      if (run + shift < 64) return at;
-    }
-  }
-
- private:
-  std::array<std::uint64_t, kStatementBytesMax / 64 + 1> bits_;  // as far as the text goes, and one more
-};
-
 // The first in the lowest byte, whatever the machine's order; 0 behind the end of the text.
 inline std::uint64_t eight_bytes(std::string_view text, std::size_t at) noexcept {
   std::uint64_t eight = 0;
@@ -113,6 +101,47 @@ inline std::uint64_t eight_bytes(std::string_view text, std::size_t at) noexcept
     eight = eight << 8 | static_cast<unsigned char>(text[i]);
   return eight;
 }
+
+// Where words end, a bit for each byte of a text that is no part of one: so an end is found without looking
+// at what is before it. And the text in lower case, with zeros behind its end, so that nobody has to ask
+// where that is.
+class WordMap {
+ public:
+  explicit WordMap(std::string_view text) noexcept;
+
+  // `at`: up to the end of the text.
+  char lower(std::size_t at) const noexcept { return lower_[at]; }
+  std::uint64_t eight_lower(std::size_t at) const noexcept { return eight_of(lower_.data() + at); }
+  // Behind the quote that ends what one at `at` begins, where it is among the next eight bytes and not
+  // doubled; else `at`.
+  std::size_t behind_near_quote(std::size_t at) const noexcept {
+    const std::uint64_t off = eight_lower(at + 1) ^ kOnes * static_cast<unsigned char>(lower_[at]);
+    const std::uint64_t equal = (off - kOnes) & ~off & kHigh;  // the lowest is right
+    if (equal == 0) return at;
+    const std::size_t behind = at + 2 + static_cast<std::size_t>(std::countr_zero(equal)) / 8;
+    return lower_[behind] == lower_[at] ? at : behind;
+  }
+  bool is_word(std::size_t at) const noexcept {
+    return (static_cast<unsigned char>(ends_[at / 8]) >> at % 8 & 1) == 0;
+  }
+  // The first byte from `at` on that is no part of a word, or the end of the text.
+  std::size_t behind_word(std::size_t at) const noexcept {
+    const std::uint64_t ends = eight_of(ends_.data() + at / 8) >> at % 8;
+    return ends != 0 ? at + static_cast<std::size_t>(std::countr_zero(ends)) : behind_long_word(at);
+  }
+
+ private:
+  static constexpr std::size_t kBehind = 32;  // the rest of the last block, and another
+
+  std::size_t behind_long_word(std::size_t at) const noexcept;  // of 57 bytes or more
+  static std::uint64_t eight_of(const char* bytes) noexcept {
+    return eight_bytes(std::string_view(bytes, sizeof(std::uint64_t)), 0);
+  }
+
+  // Both as far as the text goes, and a little further.
+  std::array<char, (kStatementBytesMax + kBehind) / 8 + sizeof(std::uint64_t)> ends_;
+  std::array<char, kStatementBytesMax + kBehind> lower_;
+};
 
 // Behind a literal in quotes whose first quote stands at `at`; the end of the text if it does not end.
 std::size_t behind_quoted(std::string_view sql, std::size_t at, bool escapes) noexcept;

@@ -33,8 +33,8 @@ class Outline {
 
   // What is frequent comes first.
   void run() {
-    while (at_ < sql_.size()) {
-      const ByteKind kind = kind_at(sql_, at_);
+    for (;;) {
+      const ByteKind kind = kind_of(words_.lower(at_));
       if (is(kind, ByteKind::Word))
         word();
       else if (is(kind, ByteKind::Space))
@@ -44,26 +44,28 @@ class Outline {
       else if (is(kind, ByteKind::Digit))
         literal(behind_number(sql_, words_, at_));
       else if (is(kind, ByteKind::Quote))
-        literal(behind_string(sql_, at_, escapes_));
+        string();
       else if (is(kind, ByteKind::NameQuote))
         name();
       else if (is(kind, ByteKind::Dollar))
         dollar();
       else if (is(kind, ByteKind::Minus))
         minus();
-      else
+      else if (is(kind, ByteKind::Slash))
         slash();
+      else if (at_ < sql_.size())
+        ++at_;
+      else
+        break;
     }
     lists_.flush();
   }
 
  private:
-  bool follows(char c) const noexcept { return at_ + 1 < sql_.size() && sql_[at_ + 1] == c; }
-  bool digit_follows() const noexcept {
-    return at_ + 1 < sql_.size() && kind_at(sql_, at_ + 1) == ByteKind::Digit;
-  }
+  bool follows(char c) const noexcept { return words_.lower(at_ + 1) == c; }
+  bool digit_follows() const noexcept { return kind_of(words_.lower(at_ + 1)) == ByteKind::Digit; }
   void symbol_or_number() {
-    if (sql_[at_] == '.' && !operand_ && digit_follows())
+    if (words_.lower(at_) == '.' && !operand_ && digit_follows())
       literal(behind_number(sql_, words_, at_ + 1));
     else
       symbol();
@@ -80,48 +82,47 @@ class Outline {
     operand_ = true;
   }
   void word() {
-    const std::size_t end = words_.behind_word(at_);
-    std::uint64_t piece = lower_case(eight_bytes(sql_, at_));
-    if (end - at_ <= sizeof(piece)) {
-      piece = first_bytes(piece, end - at_);
-      const std::size_t bytes = end - at_;
+    const std::size_t end = words_.behind_word(at_), bytes = end - at_;
+    if (bytes <= sizeof(std::uint64_t)) {
+      const std::uint64_t piece = words_.eight_lower(at_) & kByteTables.first[bytes];
       at_ = end;
-      if (bytes == 1 && at_ < sql_.size() && is_prefix(piece)) return;
-      if (piece == kNull || piece == kTrue || piece == kFalse) return literal(at_);
+      if (bytes == 1 && is_prefix(piece)) return;
+      if (bytes == 4 ? piece == kNull || piece == kTrue : bytes == 5 && piece == kFalse) return literal(at_);
       lists_.other();
       sink_.word(piece, bytes);
     } else {
       lists_.other();
-      long_word(piece, end);
+      long_word(end);
     }
-    operand_ = false;  // it may be a keyword
+    operand_ = false;                     // it may be a keyword
+    if (words_.lower(at_) == ' ') ++at_;  // mostly
   }
-  void long_word(std::uint64_t piece, std::size_t end) {
-    for (; end - at_ > sizeof(piece); piece = lower_case(eight_bytes(sql_, at_))) {
-      sink_.word_part(piece);
-      at_ += sizeof(piece);
-    }
-    sink_.word(first_bytes(piece, end - at_), end - at_);
+  void long_word(std::size_t end) {
+    for (; end - at_ > sizeof(std::uint64_t); at_ += sizeof(std::uint64_t))
+      sink_.word_part(words_.eight_lower(at_));
+    sink_.word(words_.eight_lower(at_) & kByteTables.first[end - at_], end - at_);
     at_ = end;
-  }
-  static std::uint64_t first_bytes(std::uint64_t eight, std::size_t bytes) noexcept {
-    return eight & ~std::uint64_t{0} >> (64 - 8 * bytes);
   }
   // One letter that is a part of a string: then that has been passed.
   bool is_prefix(std::uint64_t letter) {
-    if (sql_[at_] == '\'' && (letter == 'e' || letter == 'b' || letter == 'x' || letter == 'n'))
+    const char next = words_.lower(at_);
+    if (next == '\'' && (letter == 'e' || letter == 'b' || letter == 'x' || letter == 'n'))
       literal(behind_string(sql_, at_, letter == 'e' || (letter == 'n' && escapes_)));
-    else if (letter == 'u' && sql_[at_] == '&' && follows('\''))
+    else if (letter == 'u' && next == '&' && follows('\''))
       literal(behind_quoted(sql_, at_ + 1, false));
     else
       return false;
     return true;
   }
+  void string() {
+    const std::size_t near = escapes_ ? at_ : words_.behind_near_quote(at_);
+    literal(near != at_ ? near : behind_string(sql_, at_, escapes_));
+  }
   void name() {
-    const std::size_t begin = at_;
-    at_ = behind_quoted(sql_, at_, false);
+    const std::size_t begin = at_, near = words_.behind_near_quote(at_);
+    at_ = near != at_ ? near : behind_quoted(sql_, at_, false);
     lists_.other();
-    sink_.name(sql_.substr(begin, at_ - begin));
+    sink_.name(sql_, begin, at_);
     operand_ = true;
   }
   void dollar() {
@@ -140,7 +141,7 @@ class Outline {
     }
   }
   void symbol() {
-    const char c = sql_[at_++];
+    const char c = words_.lower(at_++);
     lists_.symbol(c);
     operand_ = c == ')' || c == ']';
   }

@@ -119,6 +119,24 @@ TEST(Fingerprint, ReadsABackslashAsTheServerDoes) {
   EXPECT_EQ(outline("select x'a\\' || 'a'\n'\\' secret'", 100, true), "select ? | | ?");
 }
 
+// Bytes are read many at a time, wherever in the text something stands and however long it is.
+TEST(Fingerprint, FindsTheEndsOfQuotesAndWordsWhereverTheyStand) {
+  for (std::size_t before = 0; before < 20; ++before)
+    for (std::size_t length = 0; length < 140; length += length < 20 ? 1 : 7) {
+      SCOPED_TRACE(testing::Message() << before << " before " << length);
+      const std::string space(before, ' '), word(length, 'X');
+      const std::string lower = length > 0 ? " " + std::string(length, 'x') : "";
+      EXPECT_EQ(text(space + "a '" + word + "' b"), "a ? b");
+      EXPECT_EQ(text(space + "a '" + word + "''" + word + "' b"), "a ? b");
+      EXPECT_EQ(text(space + "a \"" + word + "\" b"), "a \"" + word + "\" b");
+      EXPECT_EQ(text(space + "a \"" + word + "\"\"b"), "a \"" + word + "\"\"b");
+      EXPECT_EQ(text(space + "a " + word + "+b"), "a" + lower + " + b");
+      EXPECT_EQ(text(space + "a " + word), "a" + lower);
+      EXPECT_EQ(text(space + "a '" + word), "a ?");
+    }
+  EXPECT_EQ(text(std::string("a\0b", 3)), "a b");
+}
+
 TEST(Fingerprint, LooksAtABoundedPart) {
   std::string sql = "select ";
   while (sql.size() < kStatementBytesMax)
