@@ -160,20 +160,22 @@ def table(heads, rows):
 def against(comparisons, budget, strategy, configurations, name, values=("median", "p95")):
     rows = []
     for terminals, share in configurations:
-        row = [terminals, f"{share:g}"]
+        row, lost = [terminals, f"{share:g}"], "-"
         for value in values:
             r = comparisons.at(budget, strategy, terminals, share, name, value)
+            if r is not None:
+                lost = " / ".join(f"{100 * float(r[key]):.1f}%" for key in ("lost_share", "baseline_lost_share"))
             if r is None:
                 row += ["-"] * 4
                 continue
             paired = r["paired_low"] and float(r["paired_high"]) < INTERVAL_MAX
             interval = f"{percent(r['paired_low'])} to {percent(r['paired_high'])}" if paired else "-"
             row += [percent(r["change"]), interval, p_text(r), f"{float(r['hedges_g']):.1f}" if r["hedges_g"] else "-"]
-        rows.append(row)
+        rows.append([*row, lost])
     heads = ["T", "share"]
     for value in values:
         heads += [value, "95%, paired", "p", "g"]
-    return table(heads, rows)
+    return table([*heads, "queries lost, of both"], rows)
 
 
 def summary(comparisons, budget, strategy, configurations, name, value):

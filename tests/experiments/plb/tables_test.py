@@ -76,12 +76,13 @@ class Made(unittest.TestCase):
         rows = [self.row(mode, s, t, n, name, errors=3 if (s, name) == ("budgets", "freemium") else 0)
                 for s in strategies for t in self.loads for n in (1, 2, 3) for name in ("premium", "freemium")]
         self.write(mode, rows)
-        heads = ["group", "strategy", "terminals", "premium_share", "class", "value", "change", "paired_low", "paired_high", "p_welch", "hedges_g"]
+        heads = ["group", "strategy", "terminals", "premium_share", "class", "value", "change", "paired_low", "paired_high", "p_welch", "hedges_g",
+                 "lost_share", "baseline_lost_share"]
         with open(self.folder / mode / "comparisons.csv", "w", newline="") as file:
             csv.writer(file).writerows([heads, [f"tpch at scale 0.005, 5 replicas, {mode} mode, 14 s, think time 0.9 s", "plb", 240, 0.3, "premium",
-                                                "median", -0.2, "", "", 0.01, -2.0],
+                                                "median", -0.2, "", "", 0.01, -2.0, 0.05, 0],
                                         [f"tpch at scale 1, 5 replicas, {mode} mode, 14 s, think time 0.9 s", "plb", 380, 0.3, "premium", "median",
-                                         -0.9, "", "", 0.01, -2.0]])
+                                         -0.9, "", "", 0.01, -2.0, 0, 0]])
         for s in strategies:
             for t in self.loads:
                 for n in (1, 2, 3):
@@ -170,6 +171,7 @@ class Made(unittest.TestCase):
         text = self.printed()
         self.assertIn("| O3: Freemium median against the worse of 3+2 and 4+1 | 2 | -20% to -20% | 2 | 0 | shown |", text)
         self.assertIn("| 240 | 0.3 | class_queue | -50% | +10% | -8% | met |", text)
+        self.assertIn("| 240 | 0.3 | -20% | - | 0.01 | -2.0 | - | - | - | - | 5.0% / 0.0% |", text)
         self.assertIn("| 240 | 0.3 | budgets | -50% | -10% | -22% | met; but by those alone who were served |", text)
         self.assertIn("| 60 | 0.3 | plb | 800 | 2400 | 1200 | 3600 | 1080 | 1000 | 20 / 50 | 0 / 0 | 0.80 | 0.10 | 3 |", text)
         self.assertIn("| 240 | 0.3 | budgets | - | - | - | - | -22% | -30% | 30.0% | 10.0% | 3 |", text)
