@@ -89,14 +89,18 @@ bool is_number(std::string_view cell) {
   return !cell.empty() && std::string_view("+-.0123456789").find(cell[0]) != cell.npos;
 }
 
-void add_table(std::string& out, const std::vector<std::vector<std::string>>& rows) {
-  out += "<div class=\"scroll\"><table>\n";
+// It may be wider than the page, and is then moved by the keyboard, too.
+void add_table(std::string& out, const std::string& heading,
+               const std::vector<std::vector<std::string>>& rows) {
+  out += "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Table: " + escaped(heading) +
+         "\"><table>\n";
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    const char* const tag = r == 0 ? "th" : "td";
     out += "<tr>";
-    for (const std::string& cell : rows[r])
+    for (const std::string& cell : rows[r]) {
+      const char* const tag = r == 0 && !cell.empty() ? "th" : "td";
       out += std::string("<") + tag + (r > 0 && is_number(cell) ? " class=\"number\">" : ">") +
              escaped(cell) + "</" + tag + ">";
+    }
     out += "</tr>\n";
   }
   out += "</table></div>\n";
@@ -110,17 +114,17 @@ std::string page(const Report& report) {
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
       "script-src 'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>" +
       escaped(report.title) + "</title>\n<style>" + std::string(web::chart_style()) + std::string(kStyle) +
-      "</style></head><body>\n<h1>" + escaped(report.title) + "</h1>\n<code>" + escaped(report.command) +
-      "</code>\n";
+      "</style></head><body><main>\n<h1>" + escaped(report.title) + "</h1>\n<code>" +
+      escaped(report.command) + "</code>\n";
   for (const Section& section : report.sections) {
     out += "<h2>" + escaped(section.heading) + "</h2>\n";
     for (const std::string& paragraph : section.paragraphs)
       out += "<p>" + escaped(paragraph) + "</p>\n";
     for (const Chart& chart : section.charts)
       add_chart(out, chart);
-    if (!section.table.empty()) add_table(out, section.table);
+    if (!section.table.empty()) add_table(out, section.heading, section.table);
   }
-  out += "<script>" + std::string(web::chart_script()) + "</script><script>" + std::string(kScript) +
+  out += "</main><script>" + std::string(web::chart_script()) + "</script><script>" + std::string(kScript) +
          "</script>\n</body></html>\n";
   return out;
 }

@@ -67,6 +67,7 @@ const commands = {
   },
   click: ({ selector }) => page.click(selector, { timeout: 5000 }),
   fill: ({ selector, text }) => page.fill(selector, text, { timeout: 5000 }),
+  resize: ({ width, height }) => page.setViewportSize({ width, height }),
   press: ({ key }) => page.keyboard.press(key),
   screenshot: ({ path, whole = false }) => page.screenshot({ path, fullPage: whole, animations: 'disabled' }).then(() => path),
   // What axe finds, a line per rule.
