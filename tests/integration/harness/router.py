@@ -228,14 +228,31 @@ class Router(Front):
         self.check_log()
         assert status == self.expect_exit, f"{self.name} ended with {status}:\n{self.log_text()[-3000:]}"
 
+    def signal_taken(self, number, give_up_at):
+        """Sends a signal and waits until the process has taken it, which may be before it acts on it. False: it has
+        ended without, as at its very end it holds them back."""
+        self.process.send_signal(number)
+        bit = 1 << (number - 1)
+        while time.monotonic() < give_up_at:
+            try:
+                text = Path(f"/proc/{self.process.pid}/status").read_text()
+            except (FileNotFoundError, ProcessLookupError):
+                return False
+            pending = re.search(r"^ShdPnd:\s*(\w+)", text, re.M)
+            if pending is None or re.search(r"^State:\s*[ZX]", text, re.M):
+                return False
+            if not int(pending[1], 16) & bit:
+                return True
+        raise AssertionError(f"{self.name} has not taken signal {number}")
+
     def stop_amid_reloads(self):
-        """SIGTERM between reloads that go on until it has ended; as stop()."""
-        self.reload()
+        """SIGTERM between reloads that go on until it has ended: each as soon as the one before was taken, so that
+        hardly a turn of the event loop is without one. As stop()."""
+        give_up_at = time.monotonic() + 30
+        self.signal_taken(signal.SIGHUP, give_up_at)
         self.process.send_signal(signal.SIGTERM)
-        give_up_at = time.monotonic() + 10
-        while self.alive() and time.monotonic() < give_up_at:
-            self.reload()
-            time.sleep(0.0003)
+        while self.signal_taken(signal.SIGHUP, give_up_at):
+            pass
         self.stop()
 
     def check_log(self):
