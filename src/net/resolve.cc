@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <memory>
 #include <system_error>
@@ -56,6 +57,21 @@ void look_up(const std::shared_ptr<Lookup>& lookup) noexcept {
   [[maybe_unused]] const ssize_t written = ::write(lookup->done_fd, &one, sizeof one);
 }
 
+// Takes no signal: those are for the threads that wait for them, and at the end of a process for nobody.
+std::error_code start_look_up(const std::shared_ptr<Lookup>& lookup) {
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // a thread begins with the mask of the one that starts it
+  std::error_code failed;
+  try {
+    std::thread([lookup] { look_up(lookup); }).detach();
+  } catch (const std::system_error& e) {
+    failed = e.code();
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return failed;
+}
+
 std::error_code resolver_error(int status) {
   switch (status) {
     case EAI_AGAIN:
@@ -101,11 +117,9 @@ asio::awaitable<Result<std::vector<asio::ip::tcp::endpoint>>> resolve(std::strin
     lookups.fetch_sub(1);
     co_return unreachable(NetErrc::TooManyLookups);
   }
-  try {
-    std::thread([lookup] { look_up(lookup); }).detach();
-  } catch (const std::system_error& e) {
+  if (const std::error_code failed = start_look_up(lookup)) {
     lookups.fetch_sub(1);
-    co_return unreachable(e.code());
+    co_return unreachable(failed);
   }
 
   const Deadline deadline(executor, timeout, [&done] {
