@@ -53,7 +53,7 @@ class HttpAdmin {
     std::chrono::milliseconds gather_timeout{10'000};      // for the router's answer (504)
     std::chrono::milliseconds write_timeout{30'000};       // to take a whole response
     // Whether a request with that Host is meant for us; others get 421. Null: all are.
-    std::function<bool(std::string_view host)> own_host = nullptr;
+    std::function<bool(std::string_view host, http::ListensAt at)> own_host = nullptr;
   };
   using MetricsText = std::function<std::string()>;
   // What a command has to bring; empty: there are no commands. Asked each time, as a reload may change it.

@@ -252,7 +252,7 @@ in the body. When all connections are taken a further one gets 503; when the rou
 
 A web page from elsewhere whose name is made to resolve to this address (DNS rebinding) is of this port's own origin to its browser, and could read all of it.
 So the port answers for its own names alone, by the `Host` of the request: any address in numbers, `localhost`, what `admin_addr` says, and
-the names in `admin_names`. Others get 421. Without `admin_names` every name is taken where `admin_addr` is not loopback, so that scrapes by name go on: name them,
+the names in `admin_names`. Others get 421. Without `admin_names` every name is taken where the port is not bound to loopback (however `admin_addr` writes that), so that scrapes by name go on: name them,
 and it is checked there too. Behind a proxy that passes the browser's `Host` on, the name that browsers use belongs there. `curl -H 'Host: name'` tries it.
 
 `/v1/overview` is made at most once a second, whoever asks. Its `response` and `wait` are of the last minute; the totals since the start are in

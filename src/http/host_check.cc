@@ -15,11 +15,6 @@ bool is_numeric(std::string_view text, int family) {
   return ::inet_pton(family, std::string(text).c_str(), &address) == 1;
 }
 
-bool is_loopback(std::string_view address) {
-  return equals_ignoring_case(address, "localhost") || address == "::1" ||
-         (address.starts_with("127.") && is_numeric(address, AF_INET));
-}
-
 bool is_port(std::string_view text) {
   return text.size() <= 5 &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -37,16 +32,17 @@ std::optional<std::string_view> name_in(std::string_view host) {
 
 }  // namespace
 
-bool is_own_host(std::string_view host, std::string_view listening_at, std::span<const std::string> names) {
-  if (host.empty() || listening_at.starts_with('/') || listening_at.starts_with('@')) return true;
+bool is_own_host(std::string_view host, ListensAt at, std::string_view own_name,
+                 std::span<const std::string> names) {
+  if (host.empty() || at == ListensAt::UnixSocket) return true;
   const auto found = name_in(host);
   if (!found) return false;
   std::string_view name = *found;
   if (name.starts_with('[')) return is_numeric(name.substr(1, name.size() - 2), AF_INET6);
   if (is_numeric(name, AF_INET)) return true;
   if (name.ends_with('.')) name.remove_suffix(1);
-  if (equals_ignoring_case(name, "localhost") || equals_ignoring_case(name, listening_at)) return true;
-  if (names.empty()) return !is_loopback(listening_at);
+  if (equals_ignoring_case(name, "localhost") || equals_ignoring_case(name, own_name)) return true;
+  if (names.empty()) return at != ListensAt::Loopback;
   return std::any_of(names.begin(), names.end(), [name](const std::string& known) {
     return known == "*" || equals_ignoring_case(name, known);
   });

@@ -1,8 +1,10 @@
 #include "http/page_server.h"
 
 #include <array>
+#include <system_error>
 #include <utility>
 
+#include <asio/ip/address.hpp>
 #include <asio/this_coro.hpp>
 
 #include "http/event_feed.h"
@@ -28,6 +30,15 @@ asio::awaitable<void> discard_rest(net::Stream& stream, net::Deadline& deadline)
     if (!read || *read == 0) co_return;
     total += *read;
   }
+}
+
+// Who cannot be told from loopback is taken for it: so the check is on.
+ListensAt place_of(const net::Listener& listener) {
+  const net::SocketAddress bound = net::local_address(listener.descriptor());
+  if (bound.is_unix) return ListensAt::UnixSocket;
+  std::error_code ec;
+  const asio::ip::address address = asio::ip::make_address(bound.address, ec);
+  return ec || address.is_loopback() ? ListensAt::Loopback : ListensAt::Elsewhere;
 }
 
 WallTime wall_clock() {
@@ -83,11 +94,12 @@ asio::awaitable<void> PageServer::stop() {
 
 asio::awaitable<void> PageServer::accept_from(net::Listener& listener) {
   co_await asio::this_coro::throw_if_cancelled(false);
+  const ListensAt at = place_of(listener);
   while (true) {
     auto socket = co_await listener.accept();
     if (!socket) co_return;
     if (connections_ < settings_.connections_max) {
-      tasks_.spawn("http connection", serve(std::move(*socket)));
+      tasks_.spawn("http connection", serve(std::move(*socket), at));
       continue;
     }
     net::Stream stream(std::move(*socket));
@@ -95,7 +107,7 @@ asio::awaitable<void> PageServer::accept_from(net::Listener& listener) {
   }
 }
 
-asio::awaitable<void> PageServer::serve(net::Socket socket) {
+asio::awaitable<void> PageServer::serve(net::Socket socket, ListensAt at) {
   co_await asio::this_coro::throw_if_cancelled(false);
   struct Count {
     explicit Count(std::size_t& counted) : count(counted) { ++count; }
@@ -106,7 +118,7 @@ asio::awaitable<void> PageServer::serve(net::Socket socket) {
   } const counted(connections_);
   net::Stream stream(std::move(socket));
   net::Deadline deadline(executor_, settings_.header_timeout, [&stream] { stream.close(); });
-  co_await serve_requests(stream, deadline);
+  co_await serve_requests(stream, deadline, at);
 }
 
 bool PageServer::is_handled(PageRequest::Method method) const noexcept {
@@ -122,8 +134,8 @@ bool PageServer::is_handled(PageRequest::Method method) const noexcept {
   return false;
 }
 
-asio::awaitable<Page> PageServer::page_for(PageRequest request) {
-  if (settings_.own_host && !settings_.own_host(request.host)) co_return error_page_(421, request);
+asio::awaitable<Page> PageServer::page_for(PageRequest request, ListensAt at) {
+  if (settings_.own_host && !settings_.own_host(request.host, at)) co_return error_page_(421, request);
   if (!is_handled(request.method)) co_return error_page_(405, request);
   co_return co_await handler_(std::move(request));
 }
@@ -144,7 +156,7 @@ asio::awaitable<void> PageServer::serve_events(net::Stream& stream, net::Deadlin
   }
 }
 
-asio::awaitable<void> PageServer::serve_requests(net::Stream& stream, net::Deadline& deadline) {
+asio::awaitable<void> PageServer::serve_requests(net::Stream& stream, net::Deadline& deadline, ListensAt at) {
   std::string input;
   std::array<std::byte, kReadBytes> room{};
   for (bool first = true;; first = false) {
@@ -170,7 +182,7 @@ asio::awaitable<void> PageServer::serve_requests(net::Stream& stream, net::Deadl
       PageRequest asked = request;
       if (request.method == PageRequest::Method::Post)
         asked.peer = net::to_string(net::peer_address(stream.native_handle()));
-      page = co_await page_for(std::move(asked));
+      page = co_await page_for(std::move(asked), at);
     }
     if (deadline.expired() || tasks_.stopping()) co_return;
     deadline.reset(settings_.write_timeout);

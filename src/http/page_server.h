@@ -12,6 +12,7 @@
 #include <asio/awaitable.hpp>
 
 #include "base/result.h"
+#include "http/host_check.h"
 #include "http/page.h"
 #include "net/listener.h"
 #include "net/task_group.h"
@@ -46,7 +47,7 @@ class PageServer {
     enum class Posts { Refused, Handled };
     Posts posts = Posts::Refused;
     // Whether a request with that Host is meant for us; others get 421. Null: all are. See is_own_host().
-    std::function<bool(std::string_view host)> own_host = nullptr;
+    std::function<bool(std::string_view host, ListensAt at)> own_host = nullptr;
   };
   // The page for a request, for HEAD as if it were GET. Sees requests of method Get or Head alone, and Post
   // where that is handled.
@@ -71,10 +72,10 @@ class PageServer {
 
  private:
   asio::awaitable<void> accept_from(net::Listener& listener);
-  asio::awaitable<void> serve(net::Socket socket);
-  asio::awaitable<void> serve_requests(net::Stream& stream, net::Deadline& deadline);
+  asio::awaitable<void> serve(net::Socket socket, ListensAt at);
+  asio::awaitable<void> serve_requests(net::Stream& stream, net::Deadline& deadline, ListensAt at);
   asio::awaitable<void> serve_events(net::Stream& stream, net::Deadline& deadline, Page page);
-  asio::awaitable<Page> page_for(PageRequest request);
+  asio::awaitable<Page> page_for(PageRequest request, ListensAt at);
   bool is_handled(PageRequest::Method method) const noexcept;
 
   asio::any_io_executor executor_;

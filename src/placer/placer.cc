@@ -152,8 +152,8 @@ std::optional<std::string> Placer::open() {
     settings.address = options.admin_addr;
     settings.port = static_cast<std::uint16_t>(options.admin_port);
     settings.inherited = succession_.admin();
-    settings.own_host = [this, address = options.admin_addr](std::string_view host) {
-      return http::is_own_host(host, address, snapshot_->options().admin_names);
+    settings.own_host = [this, address = options.admin_addr](std::string_view host, http::ListensAt at) {
+      return http::is_own_host(host, at, address, snapshot_->options().admin_names);
     };
     admin_ = std::make_unique<http::PageServer>(
         control_.get_executor(), std::move(settings),

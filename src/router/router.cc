@@ -119,8 +119,8 @@ std::optional<std::string> Router::open() {
     http.address = options.admin_addr;
     http.port = static_cast<std::uint16_t>(options.admin_port);
     http.inherited = succession_.admin();
-    http.own_host = [this, address = options.admin_addr](std::string_view host) {
-      return http::is_own_host(host, address, this->snapshot()->options().admin_names);
+    http.own_host = [this, address = options.admin_addr](std::string_view host, http::ListensAt at) {
+      return http::is_own_host(host, at, address, this->snapshot()->options().admin_names);
     };
     http_ = std::make_unique<admin::HttpAdmin>(
         control_.get_executor(), std::move(http), *view_, [this] { return telemetry_->exposition(); },

@@ -46,6 +46,15 @@ class DashboardTest : public HttpAdminTest {
     return socket;
   }
 
+  static bool has_ipv6() {
+    asio::io_context io;
+    tcp::acceptor acceptor(io);
+    std::error_code ec;
+    acceptor.open(tcp::v6(), ec);
+    if (!ec) acceptor.bind({asio::ip::address_v6::loopback(), 0}, ec);
+    return !ec;
+  }
+
   std::string received_;
 };
 
@@ -197,7 +206,7 @@ TEST_F(DashboardTest, TellsOfCommandsThatItRefuses) {
 TEST_F(DashboardTest, AnswersForItsOwnNamesAlone) {
   token_ = kToken;
   HttpAdmin::Settings settings;
-  settings.own_host = [](std::string_view host) { return host == "x"; };
+  settings.own_host = [](std::string_view host, http::ListensAt) { return host == "x"; };
   start(settings);
   const auto asked_for = [&](const std::string& host, const std::string& path) {
     return status(talk("GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n"));
@@ -215,6 +224,34 @@ TEST_F(DashboardTest, AnswersForItsOwnNamesAlone) {
   EXPECT_TRUE(commands().empty());
   ASSERT_EQ(refusals().size(), 1U);
   EXPECT_EQ(refusals()[0].why, CommandRefusal::Host);
+}
+
+// Was: other spellings of loopback, and names of it, were taken for addresses that others reach.
+TEST_F(DashboardTest, KnowsLoopbackByWhatItIsBoundTo) {
+  for (const char* address : {"127.0.0.1", "127.1", "0x7f000001", "0.0.0.0", "::1", "0:0:0:0:0:0:0:1"}) {
+    http::ListensAt seen{};
+    HttpAdmin::Settings settings;
+    settings.address = address;
+    settings.own_host = [&seen](std::string_view, http::ListensAt at) {
+      seen = at;
+      return true;
+    };
+    const bool ipv6 = std::string_view(address).ends_with(":1");
+    if (ipv6 && !has_ipv6()) continue;
+    start(settings);
+    tcp::socket socket(client_io_);
+    const asio::ip::address v4 = asio::ip::address_v4::loopback(), v6 = asio::ip::address_v6::loopback();
+    socket.connect({ipv6 ? v6 : v4, admin_->port()});
+    asio::write(
+        socket,
+        asio::buffer(std::string_view("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")));
+    EXPECT_EQ(status(read_all(socket)), "200");
+    TearDown();
+    EXPECT_EQ(seen,
+              std::string_view(address) == "0.0.0.0" ? http::ListensAt::Elsewhere : http::ListensAt::Loopback)
+        << address;
+    io_.restart();
+  }
 }
 
 TEST_F(DashboardTest, AnswersEveryCommandWithJson) {

@@ -151,6 +151,23 @@ def test_refused_commands_leave_a_trace(busy):
     assert "of news" not in busy.log_text() and TOKEN not in busy.log_text()
 
 
+# Strangers may send as many as they like.
+def test_refused_commands_do_not_fill_the_log(make_router):
+    router = make_router()
+    for _ in range(60):
+        assert ask(router, "/v1/reload", "POST")[0] in (401, 403)
+    wait_until(lambda: "repeats are over" in router.log_text(), 20, "the count of what was left out")
+    assert 20 <= sum("command refused" in line for line in router.log_text().splitlines()) < 60
+
+
+# Was: such spellings were taken for addresses that others reach, where any name will do.
+@pytest.mark.parametrize("address", ["127.1", "0x7f000001"])
+def test_loopback_is_loopback_however_it_is_written(make_router, address):
+    router = make_router(admin_addr=address)
+    assert ask(router, "/v1/overview", Host="127.0.0.1")[0] == 200
+    assert ask(router, "/v1/overview", Host="evil.example")[0] == 421
+
+
 def test_answers_for_its_own_names_alone(busy):
     """DNS rebinding: a page from elsewhere whose name resolves to this address asks for that name."""
     port = busy.config["admin_port"]
