@@ -21,8 +21,10 @@ constexpr double kOverflowGain =
     0.1;  // of the score: a smaller gain is no reason to leave the preferred host
 constexpr double kFailureSlowdown = 8;    // a failed request counts as so many times slower than expected
 constexpr double kWaitingShareMax = 0.9;  // of a response time that can have been waiting
-// Tries of each other host that nobody pays for, after a change.
-constexpr std::size_t kFreeTries = 3;
+// Tries of each other host at once, after a change. The budget pays for them later, up to this debt in
+// multiples of the preferred one's score: what changes all the time is no reason to try all the time.
+constexpr std::size_t kTriesAhead = 3;
+constexpr double kDebtMax = 6;
 constexpr float kShareMin = 0.002F;
 
 bool older(const ResponseLevel& a, const ResponseLevel& b) noexcept {
@@ -164,13 +166,12 @@ std::optional<std::size_t> Adaptive::explore(std::size_t route, std::size_t pref
   if (!due) return std::nullopt;
   const Millis charge =
       std::clamp(estimates[*due].level - estimates[preferred].level, kChargeMin * score, kChargeMax * score);
-  if (state.free_tries == 0 && state.budget < charge) return std::nullopt;
+  const Millis left = state.tries_ahead > 0 ? -kDebtMax * score : charge;
+  if (state.budget < left) return std::nullopt;
   // By chance, so that placers that started together do not try together.
   if (rng.below(2) == 0) return std::nullopt;
-  if (state.free_tries > 0)
-    --state.free_tries;
-  else
-    state.budget -= charge;
+  if (state.tries_ahead > 0) --state.tries_ahead;
+  state.budget -= charge;
   return due;
 }
 
@@ -230,7 +231,7 @@ void Adaptive::learn(std::size_t route, std::size_t host, Millis sample, Now now
   if (levels_[cell(route, host)].add(sample, now, settings_.forget_after) == ResponseLevel::Change::None)
     return;
   // The world has changed: what is known of the other hosts may be as old as what was known of this one.
-  routes_[route].free_tries = kFreeTries * (hosts_ - 1);
+  routes_[route].tries_ahead = kTriesAhead * (hosts_ - 1);
 }
 
 Terms Adaptive::explain(std::size_t route, const RouteInputs& inputs, std::size_t host,

@@ -95,8 +95,8 @@ class Adaptive {
  private:
   struct Route {
     std::int32_t preferred = -1;
-    Millis budget{};  // response time that may be spent on exploring
-    std::size_t free_tries = 0;
+    Millis budget{};              // response time that may be spent on exploring; below zero: a debt
+    std::size_t tries_ahead = 0;  // that need not wait for the budget
     Now decided_at{};
     bool decided = false;
   };
