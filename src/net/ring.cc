@@ -21,8 +21,6 @@ namespace {
 constexpr unsigned kSubmissions = 256;
 constexpr unsigned kCompletions = 4096;
 constexpr int kBufferGroup = 0;
-// How often one wake-up asks for more before the rest of the event loop has its turn.
-constexpr int kRoundsMax = 8;
 // Of Linux 6.15, unknown to older headers: a thread that waits here is idle, and not counted as waiting for a
 // disk.
 constexpr unsigned kFeatureNoIowait = 1U << 17;
@@ -153,23 +151,20 @@ bool Ring::Impl::due() const {
          (IO_URING_READ_ONCE(*ring.sq.kflags) & kKernelHasMore) != 0;
 }
 
+// What has come by now, once: what handlers post, such as slots for those who wait, has its turn before what
+// comes meanwhile.
 void Ring::Impl::run() {
-  bool more = true;
-  for (int round = 0; more && round < kRoundsMax; ++round) {
-    if (io_uring_sq_ready(&ring) > 0) io_uring_submit(&ring);
-    unsigned count = 0;
-    io_uring_cqe* completion = nullptr;
-    // io_uring_peek_cqe() also fetches what the kernel had no room for, which nothing else does. Each entry
-    // is given back before it is looked at: handlers make system calls, and those fill the queue again.
-    for (; count < kBuffers && io_uring_peek_cqe(&ring, &completion) == 0; ++count) {
-      const io_uring_cqe copy = *completion;
-      io_uring_cqe_seen(&ring, completion);
-      complete(copy);
-    }
-    for (RingPort* port : std::exchange(turns, {}))
-      port->turn();
-    more = due();
+  if (io_uring_sq_ready(&ring) > 0) io_uring_submit(&ring);
+  io_uring_cqe* completion = nullptr;
+  // io_uring_peek_cqe() also fetches what the kernel had no room for, which nothing else does. Each entry is
+  // given back before it is looked at: handlers make system calls, and those fill the queue again.
+  for (unsigned count = 0; count < kBuffers && io_uring_peek_cqe(&ring, &completion) == 0; ++count) {
+    const io_uring_cqe copy = *completion;
+    io_uring_cqe_seen(&ring, completion);
+    complete(copy);
   }
+  for (RingPort* port : std::exchange(turns, {}))
+    port->turn();
 }
 
 void Ring::Impl::complete(const io_uring_cqe& completion) {
