@@ -200,8 +200,14 @@ class Sluice(Contender):
             "databases": [{"name": "*", "target": "replicas"}],
             **self.options,
         }
-        self.router = Router(bench.directory, config, self.name).start()
+        self.router = Router(bench.directory, config, self.name)
+        self.router.prefix = self.prefix(bench)
+        self.router.start()
         self.port, self.pid = self.router.port, self.router.pid
+
+    def prefix(self, bench):
+        """Words before the command."""
+        return []
 
     def stop(self):
         if self.router:
