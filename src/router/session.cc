@@ -117,7 +117,7 @@ asio::awaitable<std::optional<Bytes>> Session::begin() {
   }
   phase_ = Phase::Waiting;
   std::optional<ErrorFields> refusal = co_await place(identity);
-  if (!refusal) refusal = stop_reason_;
+  if (!refusal && stop_reason_) refusal = *stop_reason_;
   if (refusal) {
     Bytes message = std::move(identity.output);
     protocol::append_error_response(message, *refusal);
@@ -235,7 +235,8 @@ asio::awaitable<RelayEnd> Session::relay(Bytes unread) {
   phase_ = Phase::Relaying;
   tracker_.emplace();
   if (transactions_) co_return co_await relay_transactions(std::move(unread));
-  relay_.emplace(client_, server_->stream, *tracker_, worker_.buffers(), meter_, RelayRing{worker_.ring()});
+  relay_ = std::make_unique<Relay>(client_, server_->stream, *tracker_, worker_.buffers(), meter_,
+                                   RelayRing{worker_.ring()});
   const RelayEnd end = co_await asio::async_initiate<const asio::use_awaitable_t<>, void(RelayEnd)>(
       [this](auto handler, const Bytes& first) {
         // std::function wants a copyable callable.
@@ -251,7 +252,7 @@ asio::awaitable<RelayEnd> Session::relay(Bytes unread) {
 
 void Session::stop(ErrorFields why, telemetry::CloseReason cause) {
   if (stop_reason_) return;
-  stop_reason_ = std::move(why);
+  stop_reason_ = std::make_unique<const ErrorFields>(std::move(why));
   stop_cause_ = cause;
   switch (phase_) {
     case Phase::LoggingIn:

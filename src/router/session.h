@@ -159,13 +159,13 @@ class Session final : private TransactionSession::Owner {
   SizeWatch sizes_;
   SlotWait* slot_wait_ = nullptr;  // while it waits in the queue
   std::optional<telemetry::RejectReason> reject_reason_;
-  std::optional<ServerConnection> server_;
+  std::unique_ptr<ServerConnection> server_;  // this and others apart: thousands of sessions lack them
   std::optional<protocol::SessionTracker> tracker_;
-  std::optional<Relay> relay_;
+  std::unique_ptr<Relay> relay_;
   std::unique_ptr<TransactionSession> transactions_;
   Bytes unsent_;  // of the server's bytes, when the relay ended
   SessionMeter meter_;
-  std::optional<protocol::ErrorFields> stop_reason_;
+  std::unique_ptr<const protocol::ErrorFields> stop_reason_;
   telemetry::CloseReason stop_cause_ = telemetry::CloseReason::Internal;
   std::int32_t process_id_ = 0;
   Bytes secret_;

@@ -61,7 +61,7 @@ telemetry::ConnectFailure connect_failure(ServerFailure::Kind kind) {
 // Waits while the database is paused.
 asio::awaitable<std::optional<ErrorFields>> Session::pass_gate(Clock::time_point give_up_at) {
   while (worker_.shared().gates.paused(tag_.database)) {
-    if (stop_reason_) co_return stop_reason_;
+    if (stop_reason_) co_return *stop_reason_;
     if (Clock::now() >= give_up_at) co_return waited_too_long();
     co_await worker_.at_gate().wait_until(give_up_at);
   }
@@ -177,7 +177,7 @@ asio::awaitable<std::optional<ErrorFields>> Session::assign(ClientIdentity& iden
   std::optional<policy::QueuePlace> place;  // of a slot that it could not use
   ErrorFields last_error = no_replica();
   for (;;) {
-    if (stop_reason_) co_return stop_reason_;
+    if (stop_reason_) co_return *stop_reason_;
     if (Clock::now() >= give_up_at) co_return waited_too_long();
     std::optional<ErrorFields> refusal =
         co_await take_slot(identity, Servers::Replicas, failed, place, give_up_at);
@@ -227,7 +227,7 @@ asio::awaitable<std::optional<ErrorFields>> Session::connect_primary(ClientIdent
     return primary == servers.end() ? std::nullopt : std::optional(primary->second.target);
   };
   for (;;) {
-    if (stop_reason_) co_return stop_reason_;
+    if (stop_reason_) co_return *stop_reason_;
     if (Clock::now() >= give_up_at) co_return waited_too_long();
     ErrorFields error = no_primary(*worker_.snapshot()->config);
     if (const auto target = target_now()) {
@@ -290,7 +290,7 @@ asio::awaitable<std::optional<ServerFailure>> Session::connect(const ClientIdent
     std::string key = reuse ? pool_key(*current, request) : std::string();
     // One way in after the other: what is kept of a later one must not win over a login of the client's own.
     if (std::optional<ServerConnection> kept = reuse ? take_idle(key) : std::nullopt) {
-      server_.emplace(*std::move(kept));
+      server_ = std::make_unique<ServerConnection>(*std::move(kept));
       worker_.metrics().count(metric::server_connections_reused_total, label);
       co_return std::nullopt;
     }
@@ -298,7 +298,7 @@ asio::awaitable<std::optional<ServerFailure>> Session::connect(const ClientIdent
     auto opened = co_await open_server_connection(current, std::move(request), give_up_at);
     if (auto* connection = std::get_if<ServerConnection>(&opened)) {
       connection->pool_key = std::move(key);
-      server_.emplace(std::move(*connection));
+      server_ = std::make_unique<ServerConnection>(std::move(*connection));
       worker_.metrics().count(metric::server_connections_opened_total, label);
       worker_.metrics().record(metric::server_connect_seconds, Clock::now() - began, label);
       co_return std::nullopt;

@@ -69,7 +69,7 @@ asio::awaitable<void> Session::finish(RelayEnd end) {
   std::optional<ErrorFields> farewell;
   if (end == RelayEnd::ServerClosed && !tracker_->fatal_seen()) farewell = server_lost(*tracker_);
   if (end == RelayEnd::Stopped) {
-    farewell = stop_reason_;
+    if (stop_reason_) farewell = *stop_reason_;
     // A server that is gone took no query with it from a session that was idle.
     if (farewell && farewell->sqlstate == "08006" && !tracker_->owes_answer()) farewell->sqlstate = "57P01";
   }
@@ -90,7 +90,8 @@ asio::awaitable<void> Session::give_server_back(RelayEnd end) {
     co_await timer.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
   }
   if (!server_) co_return;
-  ServerConnection connection = *std::exchange(server_, std::nullopt);
+  ServerConnection connection = std::move(*server_);
+  server_.reset();
   const telemetry::ServerLabel label = server_label();
   if (end == RelayEnd::ServerClosed || end == RelayEnd::ServerJudged) co_return;
   if (tracker_ && tracker_->owes_answer() && !connection.secret.empty()) {

@@ -37,7 +37,8 @@ asio::awaitable<std::optional<protocol::ErrorFields>> Session::begin_transaction
     refusal = co_await assign(identity, classified.server_database, give_up_at);
   }
   if (refusal) co_return refusal;
-  transactions_->adopt(*std::exchange(server_, std::nullopt));
+  transactions_->adopt(std::move(*server_));
+  server_.reset();
   give_slot_back();
   co_return std::nullopt;
 }

@@ -35,11 +35,11 @@ std::size_t TransactionSession::channel_count() {
 // Payloads come in the encoding of the connection: it has to be the client's.
 ListenPlace TransactionSession::listen_place() const {
   ListenPlace place;
-  place.database = ways_[0].parameters[1].second;
+  place.database = pool_.ways()[0].parameters[1].second;
   const std::string* const encoding = pooling::value_of(*settings_.wanted(), kEncoding);
   if (encoding != nullptr) place.encoding = *encoding;
   place.key = place.database + '\0' + place.encoding;
-  place.ways = ways_;
+  place.ways = pool_.ways();
   return place;
 }
 

@@ -60,10 +60,13 @@ class TransactionPool {
     return servers == Servers::Primary ? of_primary_ : of_replicas_;
   }
 
+  // To log in to any server, best first; changes when a session joins.
+  const std::vector<ServerRequest>& ways() const noexcept { return ways_; }
+
  private:
   friend class TransactionPools;
   const std::string key_;
-  std::vector<ServerRequest> ways_;  // the ways to log in, best first; whichever server
+  std::vector<ServerRequest> ways_;
   std::shared_ptr<const ParameterSet> of_primary_;
   std::shared_ptr<const ParameterSet> of_replicas_;
   std::map<ServerId, ServerGroup> groups_;

@@ -165,7 +165,6 @@ class TransactionSession final : private TransactionRelay::Host,
   const telemetry::DatabaseLabel database_;
   TransactionPools& pools_;
   TransactionPool& pool_;
-  const std::vector<ServerRequest> ways_;
   const std::shared_ptr<const PoolingRules> rules_;
   pooling::ClientSettings settings_;
   pooling::SessionTranslator translator_;
