@@ -6,32 +6,45 @@ from html import escape
 
 BASE = "round robin, no limit"
 MAIN = "sita_e, fcfs"
-PARTS = 8  # of a run's time; the first, from an empty system on, does not count
+WARM_UP = 1 / 8  # of a run's time, from an empty system on, does not count
 SMALL, LARGE = 10, 50  # units of work: below, and from
+ROUNDS_MIN = 6  # for an interval: with fewer, how much rounds differ is anybody's guess
 
 
 class Run:
-    """One arm in one round: (due seconds after the beginning, kind, size, response in seconds) of each arrival."""
+    """One arm in one round, or in several as pooled() makes it: slowdown and waiting of each arrival that counts."""
 
-    def __init__(self, samples, seconds, unit):
-        counted = [one for one in samples if one[0] >= seconds / PARTS]
-        self.parts = [[] for _ in range(PARTS - 1)]
+    def __init__(self, samples, seconds, idle):
+        """Of (due seconds after the beginning, kind, size, response in seconds). `idle`: seconds of a size on an idle replica. What is
+        quicker than that stays below 0: it makes up for what is slower by no more than chance."""
         self.by_kind = {}
         self.all, self.small, self.large, self.waits = [], [], [], []
-        for due, kind, size, response in counted:
-            # Above what the same work takes on an idle replica; what is below is the calibration's error.
-            wait = max(0.0, response - size * unit)
-            slowdown = wait / (size * unit)
+        for due, kind, size, response in samples:
+            if due < seconds * WARM_UP:
+                continue
+            wait = response - idle(size)
+            slowdown = wait / idle(size)
             self.waits.append(wait)
             self.all.append(slowdown)
-            self.parts[min(PARTS - 2, int(due / seconds * PARTS) - 1)].append(slowdown)
             self.by_kind.setdefault(kind, []).append(slowdown)
             if size < SMALL:
                 self.small.append(slowdown)
             if size >= LARGE:
                 self.large.append(slowdown)
 
+    @classmethod
+    def pooled(cls, runs):
+        one = cls([], 0, None)
+        for run in runs:
+            for mine, its in ((one.all, run.all), (one.small, run.small), (one.large, run.large), (one.waits, run.waits)):
+                mine.extend(its)
+            for kind, values in run.by_kind.items():
+                one.by_kind.setdefault(kind, []).extend(values)
+        return one
+
     def summary(self):
+        if not self.all:
+            raise ValueError("a run without arrivals that count")
         ordered = sorted(self.all)
         return {
             "count": len(ordered),
@@ -59,58 +72,81 @@ def student(freedom):
     )
 
 
-def ratio(base, other):
-    """(of mean slowdowns, low, high) at 95%: geometric mean over the parts of all rounds, which had the same arrivals in both.
-    Lists of Runs, round by round. None where there is too little."""
-    logs = [
-        math.log(statistics.fmean(b) / statistics.fmean(a))
-        for one, two in zip(base, other)
-        for a, b in zip(one.parts, two.parts)
-        if a and b and statistics.fmean(a) > 0 and statistics.fmean(b) > 0
-    ]
-    if len(logs) < 5:
+def ratio_of_means(pairs):
+    """(sum of the second over sum of the first, low, high) at 95%, of one pair per round: the jackknife on the ratio's logarithm, which
+    leaves out one round after the other, with Student's t. A bootstrap of so few rounds has intervals that are too short.
+    None where there is too little, or no ratio."""
+    count = len(pairs)
+    if count < ROUNDS_MIN:
         return None
-    half = student(len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
+    base, other = (math.fsum(column) for column in zip(*pairs))
+    without = [(base - a, other - b) for a, b in pairs]
+    if min(base, other, *(min(rest) for rest in without)) <= 0:
+        return None
+    logs = [math.log(b / a) for a, b in without]
     middle = statistics.fmean(logs)
-    return tuple(math.exp(v) for v in (middle, middle - half, middle + half))
+    half = student(count - 1) * math.sqrt((count - 1) / count * sum((value - middle) ** 2 for value in logs))
+    found = math.log(other / base)
+    return tuple(math.exp(value) for value in (found, found - half, found + half))
+
+
+def ratio(base, other):
+    """ratio_of_means() of slowdown over all arrivals. Lists of Runs, round by round; both had the same arrivals in each."""
+    if [len(run.all) for run in base] != [len(run.all) for run in other]:
+        raise ValueError("arms of a round that had not the same arrivals")
+    return ratio_of_means([(math.fsum(one.all), math.fsum(two.all)) for one, two in zip(base, other)])
+
+
+def ratios(results):
+    """{arm: ratio against BASE}"""
+    return {name: ratio(results[BASE], runs) for name, runs in results.items() if name != BASE} if BASE in results else {}
 
 
 def table_rows(results):
-    """Heads, and a row of text per arm. `results`: {arm: [Run]}"""
-    heads = ["arm", "mean slowdown", "against round robin, 95%", "median", "95th percentile", "mean waiting, ms", "of small", "of large"]
-
-    def cell(summaries, key, factor=1.0):
-        values = [one[key] * factor for one in summaries if one[key] is not None]
-        if not values:
-            return "-"
-        spread = f" ({min(values):.3g}-{max(values):.3g})" if len(values) > 1 else ""
-        return f"{statistics.fmean(values):.3g}{spread}"
-
+    """Heads, and a row of text per arm. `results`: {arm: [Run]}, of the same rounds each"""
+    heads = ["arm", "mean slowdown", "times round robin's, 95%", "median", "95th percentile", "mean waiting, ms", "of small", "of large"]
+    against = ratios(results)
     rows = []
     for name, runs in results.items():
         if not runs:
             continue
-        summaries = [run.summary() for run in runs]
-        against = ratio(results[BASE], runs) if name != BASE else None
+        whole, each = Run.pooled(runs).summary(), [run.summary() for run in runs]
+
+        def cell(key, factor=1.0):
+            values = [one[key] * factor for one in each if one[key] is not None]
+            if not values:
+                return "-"
+            spread = f" ({min(values):.3g} to {max(values):.3g})" if len(values) > 1 else ""
+            return f"{whole[key] * factor:.3g}{spread}"
+
+        found = against.get(name)
         rows.append([
-            name, cell(summaries, "mean_slowdown"), f"{against[0]:.2f} ({against[1]:.2f}-{against[2]:.2f})" if against else "-",
-            cell(summaries, "median_slowdown"), cell(summaries, "p95_slowdown"), cell(summaries, "mean_wait_seconds", 1e3),
-            cell(summaries, "small_slowdown"), cell(summaries, "large_slowdown"),
+            name, cell("mean_slowdown"), f"{found[0]:.2f} ({found[1]:.2f} to {found[2]:.2f})" if found else "-",
+            cell("median_slowdown"), cell("p95_slowdown"), cell("mean_wait_seconds", 1e3), cell("small_slowdown"), cell("large_slowdown"),
         ])  # fmt: skip
     return heads, rows
 
 
 def verdict(results):
-    """What the experiment was made for, in a sentence that follows from the numbers alone."""
-    found = ratio(results[BASE], results[MAIN])
+    """What the experiment was made for, in words that follow from the numbers alone."""
+    base, main = results.get(BASE, []), results.get(MAIN, [])
+    found = ratio(base, main) if base and main else None
     if found is None:
-        return "Too little was measured to compare first come first served under sita_e with time-sharing."
-    what = f"The mean slowdown under *{MAIN}* is {found[0]:.2f} times that of *{BASE}* (95% interval {found[1]:.2f} to {found[2]:.2f})"
+        return (
+            f"Too little was measured to compare first come first served under sita_e with time-sharing: {len(main)} whole rounds, "
+            f"and an interval needs {ROUNDS_MIN}."
+        )
+    one, two = Run.pooled(base).summary(), Run.pooled(main).summary()
+    what = (
+        f"Over all {two['count']} arrivals of {len(main)} rounds, the mean slowdown is {two['mean_slowdown']:.3g} under *{MAIN}* and "
+        f"{one['mean_slowdown']:.3g} under *{BASE}*, which had the same arrivals: {found[0]:.2f} times as much "
+        f"(95% interval of this ratio of means {found[1]:.2f} to {found[2]:.2f}). "
+    )
     if found[2] < 1:
-        return what + ": size intervals beat time-sharing."
+        return what + "In the mean, size intervals beat time-sharing here."
     if found[1] > 1:
-        return what + ": size intervals do worse than time-sharing."
-    return what + ": no difference beyond chance."
+        return what + "In the mean, size intervals do worse than time-sharing here."
+    return what + "The interval has 1 in it: neither is shown to be better."
 
 
 def markdown(results, settings):
@@ -122,20 +158,24 @@ def markdown(results, settings):
         "",
         f"Transaction mode; {settings['replicas']} streaming replicas with {settings['quota']:g} of a processor each; Poisson arrivals, "
         f"{settings['rate']:.0f} a second (load {settings['load']:g}); sizes bounded Pareto, alpha {settings['alpha']:g}, the largest "
-        f"{settings['largest'] / settings['smallest']:g} times the smallest, rounded to {settings['kinds']} kinds; one unit of work takes "
-        f"{settings['unit'] * 1e3:.2f} ms on an idle replica. {settings['rounds']} rounds of {settings['seconds']:g} s, of which the first eighth does "
-        "not count; all arms of a round get the same arrivals, in random order of arms. A limit is `max_active: 1` for each replica.",
+        f"{settings['largest'] / settings['smallest']:g} times the smallest, rounded to {settings['kinds']} kinds; a unit of work takes "
+        f"{settings['unit'] * 1e3:.2f} ms where the quota holds it up. {settings['rounds']} rounds of {settings['seconds']:g} s, of which the first "
+        "eighth does not count; all arms of a round get the same arrivals, in random order of arms. A limit is `max_active: 1` for each replica.",
         "",
         "| " + " | ".join(heads) + " |",
         "|" + " --- |" * len(heads),
         *("| " + " | ".join(row) + " |" for row in rows),
         "",
-        "*Slowdown* is response time over that of the same work on an idle replica, less one, and not below 0; in brackets the least and the greatest round. "
-        f"Small is below {SMALL} units, large from {LARGE} on. Ratios to *{BASE}* are geometric means over sevenths of a round with Student's interval: "
-        "both arms had the same arrivals in each.",
+        "*Slowdown* is response time over the time that work of the same size takes on an idle replica whose quota is full, less one. That time is "
+        f"measured for each size: from {settings['idle_ms'][0]:.2f} ms for the smallest to {settings['idle_ms'][-1]:.0f} ms for the largest. Small work is done "
+        "before the quota ends and large work is not, so it is not in proportion to size. Nothing is cut off: an arrival that was quicker than that "
+        "has a slowdown below 0. Numbers are over all arrivals of all rounds; in brackets the least and the greatest round. "
+        f"Small is below {SMALL} units, large from {LARGE} on. Ratios to *{BASE}* are of these means; their intervals are of the jackknife over whole "
+        f"rounds, with Student's t, and given from {ROUNDS_MIN} rounds on.",
         "",
         f"Load average of the machine at the beginning and the end of the runs: {settings['load_average'][0]:.1f}, {settings['load_average'][1]:.1f} "
-        f"on {settings['processors']} processors. Client and router share these with the replicas.",
+        f"on {settings['processors']} processors, which client and router share with the replicas. The client was late by {settings['late'] * 1e3:.0f} ms at most: "
+        "a run in which it is later than 200 ms is made again.",
         "",
         "Page with charts: [sizes/index.html](sizes/index.html). All numbers: `sizes/tables.json`; every arrival: `sizes/samples.csv.gz`. "
         "Repeated by [tests/experiments/sizes/run](../../tests/experiments/README.md).",
@@ -154,11 +194,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; } th, td 
 
 def by_kind(runs):
     """{kind: mean slowdown} over all rounds."""
-    together = {}
-    for run in runs:
-        for kind, values in run.by_kind.items():
-            together.setdefault(kind, []).extend(values)
-    return {kind: statistics.fmean(values) for kind, values in sorted(together.items())}
+    return {kind: statistics.fmean(values) for kind, values in sorted(Run.pooled(runs).by_kind.items())}
 
 
 def kinds_plot(results, kinds):
@@ -196,8 +232,7 @@ def kinds_plot(results, kinds):
 
 def ratios_plot(results):
     """Intervals of the mean slowdown against time-sharing."""
-    rows = [(name, ratio(results[BASE], runs)) for name, runs in results.items() if name != BASE and runs]
-    rows = [(name, value) for name, value in rows if value is not None]
+    rows = [(name, value) for name, value in ratios(results).items() if value is not None]
     if not rows:
         return ""
     width, step, left = 760, 30, 210
