@@ -19,9 +19,11 @@ STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def stop_by_signals():
-    """Whichever comes first is a KeyboardInterrupt; what is cleaned up behind it is not interrupted by another."""
+    """Whichever comes first is a KeyboardInterrupt; what is cleaned up behind it is not interrupted by another. One that is ignored, as nohup
+    has it, stays so."""
     for each in STOPPING:
-        signal.signal(each, interrupt)
+        if signal.getsignal(each) != signal.SIG_IGN:
+            signal.signal(each, interrupt)
 
 
 def interrupt(*_):

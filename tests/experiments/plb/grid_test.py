@@ -5,6 +5,8 @@ import contextlib
 import importlib.util
 import io
 import json
+import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -13,6 +15,7 @@ import unittest
 from importlib.machinery import SourceFileLoader
 from itertools import groupby
 from pathlib import Path
+from unittest import mock
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1])]
@@ -223,8 +226,13 @@ class Bed:
         folder.mkdir(parents=True)
         if cell.terminals == 1:
             raise ValueError("no luck\nand this is why")
-        late = 1.0 if cell.terminals == 4 or (cell.terminals == 2 and self.played.count(cell) == 1) else 0.0
-        (folder / "run.json").write_text(json.dumps({"late": {"worst": late}}))
+        first = self.played.count(cell) == 1
+        late = 1.0 if cell.terminals == 4 or (cell.terminals == 2 and first) else 0.0
+        left_open = 2 if cell.terminals == 5 and first else 0
+        (folder / "run.json").write_text(json.dumps({"late": {"worst": late}, "abandoned": {"queries": 9, "open": left_open}}))
+        if cell.terminals == 7 and first:
+            raise ValueError("this once")
+        return "the router did not end well: why not" if cell.terminals == 6 else None
 
 
 @unittest.skipUnless(importlib.util.find_spec("psycopg2"), "the experiment itself needs psycopg2")
@@ -238,8 +246,9 @@ class Working(unittest.TestCase):
         loader.exec_module(self.run_script)
         self.bed = Bed(self.output)
 
-    def work_off(self, *terminals, **more):
-        todo = [Cell("session", "plb", 5, t, 0.5, n) for n, t in enumerate(terminals, 1)]
+    def work_off(self, *terminals, later=(), **more):
+        todo = [Cell("session", "plb", 5, t, n / 20, 1) for n, t in enumerate(terminals, 1)]
+        todo += [Cell("session", "plb", 5, t, 0.9, 2) for t in later]
         work = self.run_script.Work(todo, self.output, **more)
         with contextlib.redirect_stdout(io.StringIO()) as said:
             work.off(self.bed)
@@ -248,36 +257,61 @@ class Working(unittest.TestCase):
     def test_a_failure_keeps_its_reason_and_leaves_no_run(self):
         work, said = self.work_off(1, 3)
         self.assertEqual((work.failures, len(work.todo)), (1, 0))
-        self.assertIn("no luck; more in failures.log", said)
-        self.assertRegex((self.output / "failures.log").read_text(), "session/runs/plb-5-1-0.5-1\nno luck\nand this is why\n")
-        self.assertEqual([f.name for f in (self.output / "session/runs").iterdir()], ["plb-5-3-0.5-2"])
+        self.assertIn("no luck; more in failures.log; once more later", said)
+        self.assertIn("no luck; more in failures.log; given up after 3 tries", said)
+        self.assertEqual((self.output / "failures.log").read_text().count("session/runs/plb-5-1-0.05-1\nno luck\nand this is why\n"), 3)
+        self.assertEqual([f.name for f in (self.output / "session/runs").iterdir()], ["plb-5-3-0.1-1"])
+
+    def test_what_failed_is_tried_again_at_the_end_of_its_repetition(self):
+        work, _ = self.work_off(7, 3, later=[8])
+        self.assertEqual([c.terminals for c in self.bed.played], [7, 3, 7, 8])
+        self.assertEqual((work.failures, work.gave_up), (0, False))
+        self.assertEqual(len(list((self.output / "session/runs").iterdir())), 3)
+
+    def test_failures_between_successes_end_nothing(self):
+        work, _ = self.work_off(*[7, 3] * 8)
+        self.assertEqual((work.failures, work.gave_up, len(work.todo)), (0, False, 0))
+        self.assertEqual(len(self.bed.played), 24)
+
+    def test_a_router_that_ends_badly_does_not_cost_its_run(self):
+        work, _ = self.work_off(6)
+        self.assertEqual((work.failures, work.in_a_row, len(self.bed.played)), (0, 0, 1))
+        self.assertTrue((self.output / "session/runs/plb-5-6-0.05-1/run.json").exists())
+        self.assertIn("kept, but the router did not end well: why not", (self.output / "failures.log").read_text())
+
+    def test_a_run_that_left_queries_open_is_disturbed(self):
+        work, said = self.work_off(5, 3)
+        self.assertEqual([c.terminals for c in self.bed.played], [5, 3, 5])
+        self.assertEqual(work.failures, 0)
+        self.assertIn("it left 2 queries open; once more later", said)
+        self.assertIn("plb-5-5-0.05-1", (self.output / "session/disturbed.csv").read_text())
 
     def test_gives_up_after_many(self):
         work, _ = self.work_off(*[1] * 9)
-        self.assertEqual((work.failures, len(work.todo)), (5, 4))
+        self.assertEqual((work.gave_up, len(self.bed.played), len(work.todo)), (True, 5, 9))
 
     def test_what_was_disturbed_is_run_again(self):
         work, _ = self.work_off(2, 3)
         self.assertEqual([c.terminals for c in self.bed.played], [2, 3, 2])
         self.assertEqual(work.failures, 0)
         lines = (self.output / "session/load.csv").read_text().splitlines()
-        self.assertEqual([line.split(",")[0] for line in lines], ["run", "plb-5-3-0.5-2", "plb-5-2-0.5-1"])
+        self.assertEqual([line.split(",")[0] for line in lines], ["run", "plb-5-3-0.1-1", "plb-5-2-0.05-1"])
 
     def test_what_is_disturbed_always_is_given_up(self):
         work, said = self.work_off(4, 3)
         self.assertEqual([c.terminals for c in self.bed.played], [4, 3, 4, 4])
         self.assertEqual(work.failures, 1)
-        self.assertIn("stood still in each of 3 tries", said)
+        self.assertIn("the machine stood still for 1.0 s; given up after 3 tries", said)
         lines = (self.output / "session/disturbed.csv").read_text().splitlines()
-        self.assertEqual([line.split(",")[0] for line in lines], ["run", *["plb-5-4-0.5-1"] * 3])
-        self.assertEqual([f.name for f in (self.output / "session/runs").iterdir()], ["plb-5-3-0.5-2"])
+        self.assertEqual([line.split(",")[0] for line in lines], ["run", *["plb-5-4-0.05-1"] * 3])
+        self.assertEqual([f.name for f in (self.output / "session/runs").iterdir()], ["plb-5-3-0.1-1"])
 
     def test_begins_nothing_that_would_end_too_late(self):
         work, _ = self.work_off(3, 3, seconds=15.0, end=time.monotonic() + 14)
         self.assertEqual((len(self.bed.played), len(work.todo)), (0, 2))
         work, said = self.work_off(3, 3, seconds=15.0, end=time.monotonic() + 100)
         self.assertEqual((len(self.bed.played), len(work.todo)), (2, 0))
-        self.assertRegex(said, r"\] 100% 2 of 2, 0 min left: repetition 2")
+        self.assertRegex(said, r"\] 100% 2 of 2, 0 min left: repetition 1")
 
     def test_a_dry_run_says_how_long_it_takes_and_does_nothing(self):
         with contextlib.redirect_stdout(io.StringIO()) as said:
@@ -298,6 +332,78 @@ class Working(unittest.TestCase):
         self.assertEqual({k: found[k] for k in ("quota", "scale", "think", "seed", "lifetime", "beds")},
                          {"quota": 0.1, "scale": "0.005", "think": 0.9, "seed": 7, "lifetime": [2, 6], "beds": options.beds})
         self.assertEqual(json.loads(json.dumps(found))["configurations"]["transaction"]["plb"]["max_active"], 2)
+        self.assertRegex(found["workload_files"], "^[0-9a-f]{16}$")
+
+    def test_another_build_is_noticed(self):
+        options = self.run_script.parse(["--build", str(self.output / "build")])
+        self.assertIsNone(self.run_script.settings(options)["sluice"])
+        options.sluice.parent.mkdir(parents=True)
+        options.sluice.write_bytes(b"one")
+        self.run_script.keep_settings(self.output, self.run_script.settings(options))
+        self.run_script.keep_settings(self.output, self.run_script.settings(options))
+        options.sluice.write_bytes(b"two")
+        with self.assertRaisesRegex(self.run_script.Differs, 'sluice was "[0-9a-f]{16}" and is "[0-9a-f]{16}"'):
+            self.run_script.keep_settings(self.output, self.run_script.settings(options))
+
+    def bed_with(self, program):
+        """A bed without servers, whose sluice is a shell script."""
+        options = self.run_script.parse(["--build", str(self.output / "build")])
+        options.sluice.parent.mkdir(parents=True)
+        options.sluice.write_text("#!/bin/sh\n" + program)
+        options.sluice.chmod(0o755)
+        bed = self.run_script.Bed.__new__(self.run_script.Bed)
+        bed.options, bed.log, bed.front = options, self.output / "bench.log", mock.Mock()
+        return bed
+
+    def test_a_bench_that_hangs_is_ended(self):
+        begin = time.monotonic()
+        with self.assertRaisesRegex(RuntimeError, "bench run ended with nothing after 0.5 s:\nbegun"):
+            self.bed_with("echo begun\nexec sleep 30\n").sluice("run", seconds=0.5)
+        self.assertLess(time.monotonic() - begin, 10)
+
+    def test_a_bench_that_fails_says_why(self):
+        with self.assertRaisesRegex(RuntimeError, "bench run ended with 3:\nno such thing"):
+            self.bed_with("echo no such thing\nexit 3\n").sluice("run", seconds=20)
+
+    def play(self, bed, router):
+        """The router's configuration."""
+        bed.cluster = mock.Mock(standbys=[mock.Mock(host="127.0.0.1", port=n) for n in range(6)], quotas=[mock.Mock()] * 6, directory=self.output)
+        with mock.patch("harness.router.Router", return_value=router) as made:
+            ended = bed.play(Cell("session", "dedicated_4_1", 5, 380, 0.3, 1))
+        return made.call_args.args[1], ended
+
+    def test_a_router_waits_longer_than_its_sessions(self):
+        config, ended = self.play(self.bed_with("exit 0\n"), mock.Mock(pid=1, host="h", port=2))
+        self.assertEqual((config["server_connect_timeout"], config["server_reset_timeout"], ended), (120, 60, None))
+
+    def test_how_a_router_ended_is_no_failure_of_the_run(self):
+        router = mock.Mock(pid=1, host="h", port=2)
+        router.stop.side_effect = AssertionError("ended with 1")
+        _, ended = self.play(self.bed_with("exit 0\n"), router)
+        self.assertEqual(ended, "the router did not end well: ended with 1")
+
+    def test_nor_hides_it_why_the_run_failed(self):
+        router = mock.Mock(pid=1, host="h", port=2)
+        router.stop.side_effect = AssertionError("ended with 1")
+        router.log_text.return_value = "its log"
+        with self.assertRaisesRegex(RuntimeError, "(?s)ended with 2:.*did not end well: ended with 1\nthe router's last words:\nits log"):
+            self.play(self.bed_with("exit 2\n"), router)
+
+
+class Signals(unittest.TestCase):
+    CODE = ("import os, signal, sys; sys.path.insert(0, sys.argv[1]); from limited_cluster import stop_by_signals; stop_by_signals(); "
+            "os.kill(os.getpid(), signal.SIGHUP); print('on')")
+
+    def ended(self, **more):
+        words = [sys.executable, "-c", self.CODE, str(Path(__file__).resolve().parents[1])]
+        return subprocess.run(words, capture_output=True, text=True, timeout=60, **more)
+
+    @unittest.skipUnless(importlib.util.find_spec("psycopg2"), "the cluster needs psycopg2")
+    def test_a_hangup_stops_but_for_who_said_nohup(self):
+        done = self.ended(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
+        self.assertIn("KeyboardInterrupt", done.stderr)
+        done = self.ended(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.assertEqual((done.stdout, done.returncode), ("on\n", 0), done.stderr)
 
 
 if __name__ == "__main__":
