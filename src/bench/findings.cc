@@ -188,6 +188,22 @@ const std::vector<double>& values_of(const sim::PlbRow& row, const sim::PlbCompa
   return at.metric == sim::Metric::Median ? row.median[at.which] : row.p95[at.which];
 }
 
+bool is_at_least(const Service& service, const sim::PlbComparison& at) {
+  const Service::AtLeast& of_class = service.at_least[at.which];
+  return at.metric == sim::Metric::Median ? of_class.median : of_class.p95;
+}
+
+// What both sides left out.
+void add_service(Finding& finding, const Service& own, const Service& baseline) {
+  const std::size_t c = finding.test.which;
+  finding.lost = own.lost_share(c);
+  finding.baseline_lost = baseline.lost_share(c);
+  finding.sessions_lost = own.sessions_lost_share(c);
+  finding.baseline_sessions_lost = baseline.sessions_lost_share(c);
+  finding.at_least = is_at_least(own, finding.test);
+  finding.baseline_at_least = is_at_least(baseline, finding.test);
+}
+
 // Of x over y less 1, by runs of the same repetition.
 std::optional<stats::Interval> paired_change(const std::vector<double>& x,
                                              const std::vector<std::size_t>& x_runs,
@@ -209,8 +225,11 @@ std::optional<stats::Interval> paired_change(const std::vector<double>& x,
 }  // namespace
 
 double Service::lost_share(std::size_t class_index) const noexcept {
-  const std::size_t gone = lost[class_index].total(), asked = queries[class_index] + gone;
-  return asked == 0 ? 0 : static_cast<double>(gone) / static_cast<double>(asked);
+  return lost[class_index].share(queries[class_index]);
+}
+
+double Service::sessions_lost_share(std::size_t class_index) const noexcept {
+  return sessions_lost[class_index].share(sessions[class_index]);
 }
 
 std::vector<Group> groups_of(const std::vector<RunInfo>& runs) {
@@ -249,10 +268,13 @@ std::vector<Finding> findings_of(const Group& group, const std::string& baseline
       const auto& x = values_of(group.rows[a], test);
       const auto& y = values_of(group.rows[b], test);
       if (x.empty() || y.empty()) continue;
-      const bool repeated = x.size() > 1 && y.size() > 1;
-      findings.push_back({strategy, test, repeated, stats::median_difference(x, y),
-                          paired_change(x, group.repetitions[a], y, group.repetitions[b]),
-                          group.service[a].lost_share(test.which), group.service[b].lost_share(test.which)});
+      Finding& f = findings.emplace_back();
+      f.strategy = strategy;
+      f.test = test;
+      f.repeated = x.size() > 1 && y.size() > 1;
+      f.difference = stats::median_difference(x, y);
+      f.paired = paired_change(x, group.repetitions[a], y, group.repetitions[b]);
+      add_service(f, group.service[a], group.service[b]);
     }
   return findings;
 }

@@ -26,7 +26,8 @@ struct Service {
   std::array<AtLeast, kClassCount> at_least;
   bool all_mean_at_least = false;
 
-  double lost_share(std::size_t class_index) const noexcept;  // of the measured queries; 0 of none
+  double lost_share(std::size_t class_index) const noexcept;           // of the measured queries; 0 of none
+  double sessions_lost_share(std::size_t class_index) const noexcept;  // of the measured sessions; 0 of none
 };
 
 // Runs that may be compared: alike in all but strategy, T, share and repetition. That is, in workload with
@@ -61,7 +62,9 @@ struct Finding {
   std::optional<stats::Interval>
       paired;  // change of the value, from runs of the same repetition, which had the same
                // sessions: Student's t on the logarithms of their ratios, 95%
-  double lost = 0, baseline_lost = 0;  // shares of the class's queries that were not served
+  double lost = 0, baseline_lost = 0;                    // shares of the class's queries that were not served
+  double sessions_lost = 0, baseline_sessions_lost = 0;  // ... of its sessions, that never could ask
+  bool at_least = false, baseline_at_least = false;      // the value of some run is a lower bound
 };
 std::vector<Finding> findings_of(const Group& group, const std::string& baseline);
 

@@ -18,6 +18,11 @@ Fate fate_of(std::string_view error) noexcept {
   return Fate::Failed;
 }
 
+void connected(SessionRecord& record, double moment, double duration) {
+  record.served = moment < duration;
+  if (!record.served) record.error = "cut";
+}
+
 std::string query_header() {
   return "session,class,host,replica,query,intended,late,waiting,response,rows,error,phase\n";
 }

@@ -45,13 +45,17 @@ struct SessionRecord {
   double arrives = 0;         // planned
   double late = 0;            // how much later it began to connect
   double waiting = 0;         // from `arrives` until it could ask, or could not
-  bool served = false;        // it could ask
+  bool served = false;        // it could ask: it was connected, and the run had time left
   double lifetime = 0;        // planned
   double ended = 0;
   std::size_t queries = 0, errors = 0;
   std::string error;              // why it could not begin or go on
   Phase phase = Phase::Measured;  // of `arrives`
 };
+
+// A session that is connected at last, at a moment of a run of that duration: none begins to ask after it, so
+// that it is cut where there is no time left, and served otherwise.
+void connected(SessionRecord&, double moment, double duration);
 
 // Lines of CSV, RFC 4180, with \n behind each.
 std::string query_header();

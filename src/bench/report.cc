@@ -159,7 +159,8 @@ Section service_section(const Group& group) {
       {"Queries and sessions of the measured time, over all runs. Timed out and cut queries are in the "
        "response times with the time that they had taken, which is a lower bound; refused and failed ones "
        "have none and are only here. A session waits from its planned arrival until it may ask; this is not "
-       "in response times."},
+       "in response times. One that is connected when the run has no time left is cut: it asked nothing, and "
+       "is in no response time."},
       {},
       service_table(group).rows()};
   charts.append_to(section.charts);
@@ -170,11 +171,12 @@ Section service_section(const Group& group) {
 
 std::vector<std::string> cautions(const Group& group) {
   std::vector<std::string> out = {"Means over runs; times in seconds."};
-  Losses lost;
+  Losses lost, sessions;
   bool at_least = false;
   for (const Service& service : group.service)
     for (std::size_t c = 0; c < kClassCount; ++c) {
       lost += service.lost[c];
+      sessions += service.sessions_lost[c];
       at_least |= service.at_least[c].mean || service.at_least[c].waiting_mean;
     }
   if (lost.total() > 0)
@@ -182,6 +184,10 @@ std::vector<std::string> cautions(const Group& group) {
                   " measured queries were lost: " + std::to_string(lost.timed_out) + " timed out, " +
                   std::to_string(lost.cut) + " were cut, " + std::to_string(lost.refused) + " refused, " +
                   std::to_string(lost.failed) + " failed. Compare times only where strategies lost alike.");
+  if (sessions.total() > 0)
+    out.push_back(std::to_string(sessions.total()) + " measured sessions never asked anything, " +
+                  std::to_string(sessions.cut) +
+                  " of them since the run was over first: they are in no response time.");
   if (at_least)
     out.emplace_back("\">=\": a lower bound, as some of what it rests on was given up before it had ended.");
   if (group.whole_machine)

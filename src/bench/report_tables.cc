@@ -37,6 +37,12 @@ std::string at_least_text(const ResponseSummary& s) {
   return text;
 }
 
+// Which side of a comparison is a lower bound.
+std::string bounds_text(const Finding& f, const char* neither) {
+  if (f.at_least) return f.baseline_at_least ? "both" : "strategy";
+  return f.baseline_at_least ? "baseline" : neither;
+}
+
 // What the replicas say of one of these, each once.
 std::string sources_text(const RunInfo& run, std::string ReplicaUse::*which) {
   std::set<std::string> sources;
@@ -143,7 +149,7 @@ sim::Table runs_table(const std::vector<RunInfo>& runs) {
 sim::Table rows_table(const Group& group) {
   std::vector<std::string> header = {"T", group.class_names[0], "strategy", "runs"};
   for (const std::string& name : group.class_names)
-    for (const char* what : {" mean", " median", " p95", " lost", " wait"})
+    for (const char* what : {" mean", " median", " p95", " lost", " sessions lost", " wait"})
       header.push_back(name + what);
   header.insert(header.end(), {"all mean", "u", "CV(u)"});
   sim::Table table(header);
@@ -158,6 +164,7 @@ sim::Table rows_table(const Group& group) {
       cells.push_back(mean_text(row.median[c], at_least.median));
       cells.push_back(mean_text(row.p95[c], at_least.p95));
       cells.push_back(share_text(service.lost_share(c)));
+      cells.push_back(share_text(service.sessions_lost_share(c)));
       cells.push_back(mean_text(service.waiting_mean[c], at_least.waiting_mean, 3));
     }
     cells.push_back(mean_text(row.all_mean, service.all_mean_at_least));
@@ -196,7 +203,8 @@ sim::Table service_table(const Group& group) {
 sim::Table findings_table(const Group& group, const std::vector<Finding>& findings) {
   sim::Table table({"strategy", "T", group.class_names[0], "class", "value", "change", "paired change",
                     "95% (paired, t)", "difference, s", "95% (bootstrap)", "p (Welch)", "p (Holm)",
-                    "Hedges g", "lost", "baseline lost"});
+                    "Hedges g", "at least", "lost", "baseline lost", "sessions lost",
+                    "baseline sessions lost"});
   for (const Finding& f : findings)
     table.add(
         {f.strategy, digits(f.test.sessions), digits(f.test.premium_share), group.class_names[f.test.which],
@@ -204,27 +212,62 @@ sim::Table findings_table(const Group& group, const std::vector<Finding>& findin
          f.paired ? percent(f.paired->estimate) : "-", f.paired ? interval_text(*f.paired, percent) : "-",
          digits(f.difference.estimate, 3), f.repeated ? interval_text(f.difference, seconds_text) : "-",
          f.repeated ? digits(f.test.p, 2) : "-", f.repeated ? digits(f.test.p_holm, 2) : "-",
-         f.test.effect ? digits(*f.test.effect, 3) : "-", share_text(f.lost), share_text(f.baseline_lost)});
+         f.test.effect ? digits(*f.test.effect, 3) : "-", bounds_text(f, "-"), share_text(f.lost),
+         share_text(f.baseline_lost), share_text(f.sessions_lost), share_text(f.baseline_sessions_lost)});
   return table;
 }
 
 sim::Table findings_csv(const std::vector<Group>& groups, const std::string& baseline) {
-  sim::Table table({"group", "strategy", "baseline", "terminals", "premium_share", "class", "value", "change",
-                    "paired_change", "paired_low", "paired_high", "difference", "difference_low",
-                    "difference_high", "p_welch", "p_holm", "hedges_g", "lost_share", "baseline_lost_share"});
+  sim::Table table({"group",
+                    "strategy",
+                    "baseline",
+                    "terminals",
+                    "premium_share",
+                    "class",
+                    "value",
+                    "change",
+                    "paired_change",
+                    "paired_low",
+                    "paired_high",
+                    "difference",
+                    "difference_low",
+                    "difference_high",
+                    "p_welch",
+                    "p_holm",
+                    "hedges_g",
+                    "at_least",
+                    "lost_share",
+                    "baseline_lost_share",
+                    "sessions_lost_share",
+                    "baseline_sessions_lost_share"});
   for (const Group& group : groups)
     for (const Finding& f : findings_of(group, baseline)) {
       const auto paired = [&](double stats::Interval::*value) {
         return f.paired ? digits((*f.paired).*value, 8) : std::string();
       };
       const auto repeated = [&](double value) { return f.repeated ? digits(value, 8) : std::string(); };
-      table.add(
-          {group.title, f.strategy, baseline, digits(f.test.sessions, 8), digits(f.test.premium_share, 8),
-           group.class_names[f.test.which], std::string(sim::metric_name(f.test.metric)),
-           digits(f.test.change, 8), paired(&stats::Interval::estimate), paired(&stats::Interval::low),
-           paired(&stats::Interval::high), digits(f.difference.estimate, 8), repeated(f.difference.low),
-           repeated(f.difference.high), repeated(f.test.p), repeated(f.test.p_holm),
-           f.test.effect ? digits(*f.test.effect, 8) : "", digits(f.lost, 8), digits(f.baseline_lost, 8)});
+      table.add({group.title,
+                 f.strategy,
+                 baseline,
+                 digits(f.test.sessions, 8),
+                 digits(f.test.premium_share, 8),
+                 group.class_names[f.test.which],
+                 std::string(sim::metric_name(f.test.metric)),
+                 digits(f.test.change, 8),
+                 paired(&stats::Interval::estimate),
+                 paired(&stats::Interval::low),
+                 paired(&stats::Interval::high),
+                 digits(f.difference.estimate, 8),
+                 repeated(f.difference.low),
+                 repeated(f.difference.high),
+                 repeated(f.test.p),
+                 repeated(f.test.p_holm),
+                 f.test.effect ? digits(*f.test.effect, 8) : "",
+                 bounds_text(f, ""),
+                 digits(f.lost, 8),
+                 digits(f.baseline_lost, 8),
+                 digits(f.sessions_lost, 8),
+                 digits(f.baseline_sessions_lost, 8)});
     }
   return table;
 }

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
 
 struct NotOurs {};  // thrown and caught in this file, beside nlohmann's own exceptions
 

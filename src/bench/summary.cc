@@ -70,6 +70,11 @@ void Losses::add(Fate fate) noexcept {
   }
 }
 
+double Losses::share(std::size_t served) const noexcept {
+  const std::size_t all = served + total();
+  return all == 0 ? 0 : static_cast<double>(total()) / static_cast<double>(all);
+}
+
 Losses& Losses::operator+=(const Losses& other) noexcept {
   timed_out += other.timed_out;
   cut += other.cut;
@@ -79,8 +84,7 @@ Losses& Losses::operator+=(const Losses& other) noexcept {
 }
 
 double ResponseSummary::lost_share() const noexcept {
-  const std::size_t asked = queries + lost.total();
-  return asked == 0 ? 0 : static_cast<double>(lost.total()) / static_cast<double>(asked);
+  return lost.share(queries);
 }
 
 void Samples::add(double seconds, Fate fate) {

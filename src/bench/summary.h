@@ -23,7 +23,8 @@ struct Losses {
 
   std::size_t total() const noexcept { return timed_out + cut + refused + failed; }
   std::size_t given_up() const noexcept { return timed_out + cut; }
-  void add(Fate) noexcept;  // Served: nothing
+  double share(std::size_t served) const noexcept;  // of these and what was served; 0 of none
+  void add(Fate) noexcept;                          // Served: nothing
   Losses& operator+=(const Losses&) noexcept;
 };
 
@@ -40,7 +41,8 @@ struct ResponseSummary {
 };
 
 // The same of how long sessions waited from their planned arrival until they could ask, of those that arrived
-// in the measured time.
+// in the measured time. One that was connected when the run had no time left is cut, as it asked nothing and
+// is in no response time.
 struct WaitingSummary {
   std::size_t sessions = 0;  // that could ask
   Losses lost;               // that never could

@@ -98,11 +98,11 @@ asio::awaitable<void> TerminalSession::run() {
   record_.late = std::max(0.0, clock_.now() - plan_.arrives);
   auto client = co_await connect();
   record_.waiting = clock_.now() - plan_.arrives;
-  record_.served = client.has_value();
   if (client) {
-    last_end_ = clock_.now();
+    last_end_ = plan_.arrives + record_.waiting;
     leaves_ = last_end_ + plan_.lifetime;
-    co_await converse(*std::move(client));
+    connected(record_, last_end_, options_.key.duration);
+    if (record_.served) co_await converse(*std::move(client));
   }
   record_.ended = clock_.now();
   if (record_.error.empty() && cut_) record_.error = "cut";

@@ -1,6 +1,7 @@
 #include "bench/findings.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -160,6 +161,7 @@ TEST(Report, ShowsBesideTheMediansWhatWasLost) {
     if (run.key.strategy == "plb") {
       run.summary.classes[1].lost = {0, 10, 40, 0};
       run.summary.classes[1].p95.at_least = true;
+      run.summary.waiting[1].lost = {0, 20, 0, 0};
     }
   const auto groups = groups_of(all);
   const auto rows = rows_table(groups[0]).rows();
@@ -169,17 +171,22 @@ TEST(Report, ShowsBesideTheMediansWhatWasLost) {
   ASSERT_EQ(rows[2][2], "plb");
   EXPECT_EQ(rows[2].at(column("freemium lost")), "33.3%");
   EXPECT_EQ(rows[2].at(column("premium lost")), "0.99%");
+  EXPECT_EQ(rows[2].at(column("freemium sessions lost")), "50%");
+  EXPECT_EQ(rows[2].at(column("premium sessions lost")), "10%");
   EXPECT_TRUE(rows[2].at(column("freemium p95")).starts_with(">= "));
   EXPECT_FALSE(rows[2].at(column("freemium median")).starts_with(">= "));
   EXPECT_EQ(rows[2].at(column("premium wait")), ">= 0.5");
   for (const Finding& f : findings_of(groups[0], "round_robin")) {
     EXPECT_NEAR(f.lost, f.test.which == 1 ? 1.0 / 3 : 1.0 / 101, 1e-12);
     EXPECT_NEAR(f.baseline_lost, 1.0 / 101, 1e-12);
+    EXPECT_NEAR(f.sessions_lost, f.test.which == 1 ? 0.5 : 0.1, 1e-12);
+    EXPECT_NEAR(f.baseline_sessions_lost, f.test.which == 1 ? 0 : 0.1, 1e-12);
   }
   std::string said;
   for (const std::string& caution : cautions(groups[0]))
     said += caution;
   EXPECT_NE(said.find("60 were cut, 256 refused"), std::string::npos) << said;
+  EXPECT_NE(said.find("131 measured sessions never asked anything, 131 of them"), std::string::npos) << said;
   const auto csv = runs_table(all).rows();
   const auto at = [&](std::size_t row, const std::string& name) {
     return csv[row].at(
@@ -194,6 +201,34 @@ TEST(Report, ShowsBesideTheMediansWhatWasLost) {
   EXPECT_EQ(at(3, "session_waiting_p95"), "2");
   EXPECT_EQ(at(3, "sessions_cut"), "1");
   EXPECT_EQ(at(3, "cpu_source"), "/proc");
+}
+
+// The change against a median that is a lower bound is one too, or none at all.
+TEST(Report, SaysWhichSideOfAComparisonIsALowerBound) {
+  const auto sides = [](bool own, bool baseline) {
+    auto all = runs();
+    for (RunInfo& run : all)
+      if (run.key.repetition == 2)  // one run is enough
+        run.summary.classes[1].median.at_least = run.key.strategy == "plb" ? own : baseline;
+    const auto groups = groups_of(all);
+    std::vector<std::string> said;
+    for (const auto& rows : {findings_table(groups[0], findings_of(groups[0], "round_robin")).rows(),
+                             findings_csv(groups, "round_robin").rows()}) {
+      const auto column = [&](std::initializer_list<const char*> names) {
+        return static_cast<std::size_t>(
+            std::find_first_of(rows[0].begin(), rows[0].end(), names.begin(), names.end()) - rows[0].begin());
+      };
+      for (const auto& row : rows)
+        if (row.at(column({"class"})) == "freemium")
+          said.push_back(row.at(column({"value"})) + " " + row.at(column({"at least", "at_least"})));
+    }
+    return said;
+  };
+  using Said = std::vector<std::string>;
+  EXPECT_EQ(sides(true, false), (Said{"median strategy", "p95 -", "median strategy", "p95 "}));
+  EXPECT_EQ(sides(false, true), (Said{"median baseline", "p95 -", "median baseline", "p95 "}));
+  EXPECT_EQ(sides(true, true), (Said{"median both", "p95 -", "median both", "p95 "}));
+  EXPECT_EQ(sides(false, false), (Said{"median -", "p95 -", "median ", "p95 "}));
 }
 
 TEST(Report, SaysWhenUtilizationIsOfTheWholeMachine) {

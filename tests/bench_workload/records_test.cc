@@ -47,6 +47,20 @@ TEST(Records, SayByTheirErrorWhatBecameOfThem) {
     EXPECT_EQ(fate_of(error), Fate::Failed) << error;
 }
 
+// Such sessions stood as served, asked nothing and were in no median.
+TEST(Records, ASessionWithoutTimeToAskIsCut) {
+  SessionRecord session;
+  connected(session, 13.999, 14);
+  EXPECT_TRUE(session.served);
+  EXPECT_EQ(session.error, "");
+  for (const double moment : {14.0, 21.5}) {
+    SessionRecord late;
+    connected(late, moment, 14);
+    EXPECT_FALSE(late.served) << moment;
+    EXPECT_EQ(fate_of(late.error), Fate::Cut) << moment;
+  }
+}
+
 TEST(Records, HaveAsManyCellsAsTheirHeaders) {
   const auto commas = [](const std::string& line) { return std::count(line.begin(), line.end(), ','); };
   EXPECT_EQ(commas(line_of(QueryRecord{}, "p")), commas(query_header()));

@@ -58,10 +58,10 @@ TEST(RunInfo, RefusesEveryTruncation) {
     ASSERT_TRUE(std::holds_alternative<Problem>(parsed)) << size;
     EXPECT_EQ(std::get<Problem>(parsed).text(), "x/run.json: this is no run.json of sluice bench");
   }
-  const auto older = parse_run_info("{\"format\": 1}", "f");
+  const auto older = parse_run_info("{\"format\": 2}", "f");
   ASSERT_TRUE(std::holds_alternative<Problem>(older));
   EXPECT_NE(std::get<Problem>(older).message.find("another version"), std::string::npos);
-  EXPECT_TRUE(std::holds_alternative<Problem>(parse_run_info("{\"format\": 2, \"run\": []}", "f")));
+  EXPECT_TRUE(std::holds_alternative<Problem>(parse_run_info("{\"format\": 3, \"run\": []}", "f")));
 }
 
 }  // namespace

@@ -137,5 +137,19 @@ TEST(Summary, CountsTheWaitingOfSessionsThatGaveUpWaiting) {
   EXPECT_DOUBLE_EQ(waiting.median.seconds, 17);
 }
 
+TEST(Summary, CountsSessionsThatHadNoTimeToAsk) {
+  Summarizer sums;
+  for (const double moment : {9.0, 10.0, 13.0}) {
+    SessionRecord record = session(moment - 8, "", false);
+    connected(record, moment, 10);
+    sums.add(record);
+  }
+  const WaitingSummary& waiting = sums.summary().waiting[0];
+  EXPECT_EQ(waiting.sessions, 1U);
+  EXPECT_EQ(waiting.lost.cut, 2U);
+  EXPECT_DOUBLE_EQ(waiting.lost.share(waiting.sessions), 2.0 / 3);
+  EXPECT_TRUE(waiting.mean.at_least);
+}
+
 }  // namespace
 }  // namespace sluice::bench
