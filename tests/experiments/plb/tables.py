@@ -26,7 +26,7 @@ PAPER_USE = {
 PAPER_USE_OF_PLB = "0.80-0.84, CV < 0.12"  # from shares of 0.2 to 0.8
 
 REFUSED = "53300"  # SQLSTATE of what the router refuses for want of room
-NEVER_ASKED_MAX = 0.03  # of a class's sessions: a few come within a moment of a run's end; beyond that its times are of those alone who got in early
+NEVER_ASKED_MAX = 0.05  # of a class's sessions: some come less than a login before a run's end; beyond that its times are of who got in early
 INTERVAL_MAX = 10  # a paired interval that ends above this says nothing: it is of two runs
 
 

@@ -185,9 +185,9 @@ class Made(unittest.TestCase):
 
     def test_a_few_sessions_at_the_end_make_no_bound(self):
         runs = self.runs("session")
-        runs.asked = {(runs.run_folder(r), r["class"]): (3, 100) for r in runs.rows}
+        runs.asked = {(runs.run_folder(r), r["class"]): (5, 100) for r in runs.rows}
         self.assertFalse(runs.bound(5, "plb", 240, 0.3, name="freemium", key="median"))
-        runs.asked = {key: (4, 100) for key in runs.asked}
+        runs.asked = {key: (6, 100) for key in runs.asked}
         self.assertTrue(runs.bound(5, "plb", 240, 0.3, name="freemium", key="median"))
 
     def test_comparisons_say_which_side_is_a_lower_bound(self):
