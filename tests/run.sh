@@ -9,7 +9,7 @@
 #                          throw-away Debian trees
 #   tests/run.sh --help    this text
 # Environment: SLUICE_TEST_MINUTES (default 40) by which what is optional is to end: a step that takes longer on two processors
-#              is left out; SLUICE_TEST_JOBS (default: processors);
+#              (or less on more) is left out; SLUICE_TEST_JOBS (default: processors);
 #              SLUICE_SKIP_INSTALL=1 leaves apt alone; SLUICE_FUZZ_SECONDS (default 120) per fuzz target under --full.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -37,9 +37,10 @@ say() { printf '%02d:%02d  %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"; }
 fail() { failed=$((failed + 1)); failures+=("$1"); say "FAILED: $1"; }
 leave_out() { left_out+=("$1"); say "left out $1"; }
 
-# time_for <minutes> <name>: whether the optional step, which takes so long, may start. One that may not is not passed over in silence.
+# time_for <minutes> <name>: whether the optional step, which takes so long on two processors, may start. One that may not is not passed
+# over in silence.
 time_for() {
-  [ "$mode" != full ] && [ $((SECONDS + $1 * 60)) -gt $((minutes * 60)) ] || return 0
+  [ "$mode" != full ] && [ $((SECONDS + $1 * 120 / jobs)) -gt $((minutes * 60)) ] || return 0
   leave_out "for time: $2"
   return 1
 }

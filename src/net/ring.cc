@@ -44,7 +44,7 @@ struct Ring::Impl final : EventWait {
   void provide(unsigned slot);
   io_uring_sqe& request();
   void block(int epoll, int timeout_ms);
-  // Collects what came and hands in what was asked for, until nothing is left of either.
+  // Hands in what was asked for and collects what has come, once; what comes meanwhile is for the next wait.
   void run();
   bool due() const;
   void complete(const io_uring_cqe& completion);

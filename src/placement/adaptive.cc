@@ -22,7 +22,7 @@ constexpr double kOverflowGain =
 constexpr double kFailureSlowdown = 8;    // a failed request counts as so many times slower than expected
 constexpr double kWaitingShareMax = 0.9;  // of a response time that can have been waiting
 // Tries of each other host at once, after a change. The budget pays for them later, up to this debt in
-// multiples of the preferred one's score: what changes all the time is no reason to try all the time.
+// multiples of the preferred one's score as it is by then.
 constexpr std::size_t kTriesAhead = 3;
 constexpr double kDebtMax = 6;
 constexpr float kShareMin = 0.002F;
@@ -155,7 +155,8 @@ std::optional<std::size_t> Adaptive::explore(std::size_t route, std::size_t pref
                                              Rng& rng) noexcept {
   Route& state = routes_[route];
   const Millis score = std::max(estimates[preferred].level, kPriorMin);
-  state.budget = std::min(state.budget + settings_.exploration * score, kChargeMax * score);
+  state.budget =
+      std::clamp(state.budget + settings_.exploration * score, -kDebtMax * score, kChargeMax * score);
   std::optional<std::size_t> due;
   for (std::size_t h = 0; h < hosts_; ++h) {
     if (h == preferred || !hosts[h].candidate || estimates[h].waiting > Millis{}) continue;
@@ -166,8 +167,7 @@ std::optional<std::size_t> Adaptive::explore(std::size_t route, std::size_t pref
   if (!due) return std::nullopt;
   const Millis charge =
       std::clamp(estimates[*due].level - estimates[preferred].level, kChargeMin * score, kChargeMax * score);
-  const Millis left = state.tries_ahead > 0 ? -kDebtMax * score : charge;
-  if (state.budget < left) return std::nullopt;
+  if (state.tries_ahead == 0 && state.budget < charge) return std::nullopt;
   // By chance, so that placers that started together do not try together.
   if (rng.below(2) == 0) return std::nullopt;
   if (state.tries_ahead > 0) --state.tries_ahead;

@@ -427,10 +427,11 @@ void SessionTranslator::settle_listens(char status) {
   if (std::exchange(listens_begun_, false)) listens_over_ = true;
 }
 
-// Outside of a block each request may commit what was before it: a CALL, a Query, the Sync. In one only
-// COMMIT does. What is executed of a portal that was bound before anybody looked may be one.
+// Outside of a block each request may commit what was before it: a CALL, a Query, the Sync; and once one is
+// answered nobody knows whether it did before the batch is over. In a block only COMMIT does. What is
+// executed of a portal that was bound before anybody looked may be one.
 bool SessionTranslator::commit_in_flight() const noexcept {
-  if (requests_.empty()) return false;
+  if (requests_.empty()) return status_ == 'I' && executed_ && listens_begun_;
   return status_ == 'I' || listens_in_doubt_ || requests_.contains_commit();
 }
 

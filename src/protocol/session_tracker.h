@@ -79,7 +79,8 @@ class SessionTracker {
   // The client did not read for that long while the server had something for it: no part of a service time.
   void on_stall(std::chrono::nanoseconds client_stall) noexcept { work_start_ += client_stall; }
   // The owner keeps back what the server needs to go on, until on_resume(): no part of a service time, nor
-  // work. Again while paused, or without a pause: nothing.
+  // work. What the server still works on meanwhile, of the same batch, cannot be seen and is taken for pause
+  // too. Again while paused, or without a pause: nothing.
   void on_pause(TimePoint now) noexcept {
     if (!paused_since_) paused_since_ = now;
   }
@@ -94,9 +95,11 @@ class SessionTracker {
   // answered, or the ReadyForQuery before it if that came later. Nothing while it is the client's turn, also
   // within an extended batch, or the owner's, and for a COPY BOTH, which is a conversation.
   std::optional<TimePoint> work_since() const noexcept {
-    if (outstanding_.empty() || copy_ == Copy::Both || paused_since_) return std::nullopt;
+    if (!owes_work() || paused_since_) return std::nullopt;
     return owed_since_;
   }
+  // Likewise, a pause or not.
+  bool owes_work() const noexcept { return !outstanding_.empty() && copy_ != Copy::Both; }
   // Since when a transaction has been going on, one statement outside of a block included; never for a COPY
   // BOTH.
   std::optional<TimePoint> transaction_since() const noexcept {

@@ -390,7 +390,7 @@ void TransactionRelay::release(Clock::time_point now) {
 
 // It waits for what will not come any more: the end of a batch, or of a COPY.
 bool TransactionRelay::server_waits_for_client() const noexcept {
-  return !tracker_.work_since() || tracker_.copy_in();
+  return !tracker_.owes_work() || tracker_.copy_in();
 }
 
 // The client sends no more. What the server has in hand it finishes, as it would have with that client.

@@ -96,6 +96,7 @@ ReplayPlan plan_with(const RecordedTrace& trace, const TunePlan& tune, policy::P
   ReplayPlan plan;
   plan.config = trace.config;
   plan.config.policy = kind;
+  drop_unused_order(plan.config);
   plan.queue = trace.queue;
   plan.cores = tune.cores;
   plan.load = tune.load;

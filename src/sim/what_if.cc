@@ -104,7 +104,9 @@ void choose(ReplayPlan& plan, const Choices& chosen) {
       r.max_active = *chosen.max_active;
     add_name(plan.name, "max_active " + std::to_string(*chosen.max_active));
   }
-  if (chosen.order != nullptr) {
+  if (chosen.order == nullptr) {
+    drop_unused_order(plan.config);
+  } else {
     plan.config.order = *chosen.order;
     // The name of the policy least_loaded says the same.
     if (*chosen.order != policy::ReplicaOrder::LeastLoaded ||
@@ -156,6 +158,12 @@ void apply_split(policy::PoolConfig& config, const std::vector<std::int64_t>& sp
     config.classes[c].target = c < split.size() ? split[c] : 0;
   for (policy::ReplicaConfig& r : config.replicas)
     r.pool.reset();
+}
+
+void drop_unused_order(policy::PoolConfig& config) {
+  if (policy::is_by_size(config.order) && !policy::problem_of(config) &&
+      !policy::Assignment(config).by_size())
+    config.order = policy::ReplicaOrder::LeastLoaded;
 }
 
 std::string apply_override(policy::PoolConfig& config, const std::string& text) {

@@ -31,6 +31,8 @@ ReplayPlans plans_of(const RecordedTrace&, double cores, const WhatIf&);
 // Pools as the split says: targets, and no replica with a pool of its own. Too short a split leaves the rest
 // of the classes none.
 void apply_split(policy::PoolConfig&, const std::vector<std::int64_t>& split);
+// Least loaded in place of an order by size that the policy does not go by.
+void drop_unused_order(policy::PoolConfig&);
 // "" or what is wrong with an override.
 std::string apply_override(policy::PoolConfig&, const std::string& text);
 

@@ -67,7 +67,7 @@ WordMap::WordMap(std::string_view text) noexcept {
   for (; at + kBlockBytes <= size; at += kBlockBytes)
     read_block(text.data() + at, lower_.data() + at, ends_.data() + at / 8);
   std::array<char, kBlockBytes> last{};
-  std::memcpy(last.data(), text.data() + at, size - at);
+  if (at < size) std::memcpy(last.data(), text.data() + at, size - at);
   read_block(last.data(), lower_.data() + at, ends_.data() + at / 8);
   // Behind it there is neither a word nor a letter.
   at += kBlockBytes;

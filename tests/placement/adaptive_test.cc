@@ -121,6 +121,16 @@ TEST_F(AdaptiveTest, ComesBackToThePriorAfterALongPause) {
   EXPECT_EQ(place().host, 0U);
 }
 
+// What a slow second cost is no debt to be paid off at the price of quick ones.
+TEST_F(AdaptiveTest, TriesAfterAChangeAlsoWhenItWasMuchSlowerBefore) {
+  serve(300, {4, 6, 8});
+  serve(300, {200, 300, 400});
+  serve(300, {4, 6, 8});
+  EXPECT_EQ(adaptive_.preferred(0), 0U);
+  serve(300, {30, 6, 8});
+  EXPECT_EQ(adaptive_.preferred(0), 1U);
+}
+
 TEST_F(AdaptiveTest, RequestsInFlightCountAsWaiting) {
   serve(100, {4, 6, 8});
   EXPECT_EQ(adaptive_.explain(0, kRoute, 0, hosts_[0], now_).waiting, Millis(0));

@@ -267,6 +267,16 @@ TEST(Pinning, WithinABlockOnlyACommitMayHaveCommittedAListen) {
   EXPECT_TRUE(may_be_committed(Stream().query("begin"), batch({"commit", "listen a", "select 1"})));
 }
 
+// Was: nothing was in flight, so what was notified behind a commit within a CALL was lost.
+TEST(Pinning, OutsideOfABlockAnOpenBatchMayHaveCommittedAListen) {
+  World world;
+  world.a_gets(world.one, Stream().parse("", "listen a").bind("", "").execute().flush());
+  world.a_gets(world.one, Stream().parse("", "call p()").bind("", "").execute().flush());
+  EXPECT_TRUE(world.a.translator().commit_in_flight());
+  world.a_gets(world.one, Stream().sync());
+  EXPECT_FALSE(world.a.translator().commit_in_flight());
+}
+
 TEST(Pinning, NobodyIsAskedToListenForABlockThatHasFailed) {
   World world;
   Stream stream;

@@ -322,6 +322,14 @@ TEST(WhatIf, SaysWhereSizesCannotBeGoneBy) {
   EXPECT_EQ(problem(), "round_robin, sita_e: this policy does not go by size");
   what.policies = {policy::PolicyKind::Plb};
   EXPECT_EQ(problem(), "");
+  // As recorded, it is not asked for.
+  trace.config.order = policy::ReplicaOrder::SitaE;
+  what.policies = {policy::PolicyKind::Plb, policy::PolicyKind::RoundRobin};
+  what.orders = {};
+  EXPECT_EQ(problem(), "");
+  EXPECT_EQ(plans_of(trace, 1, what).plans[1].config.order, policy::ReplicaOrder::LeastLoaded);
+  what.policies = {policy::PolicyKind::Plb};
+  what.orders = {policy::ReplicaOrder::SitaE};
   trace.sized = 0;
   EXPECT_EQ(problem(),
             "plb, sita_e: the trace holds no expected sizes; record one with size_learning: on, or try "
