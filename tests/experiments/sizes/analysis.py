@@ -159,7 +159,8 @@ def markdown(results, settings):
         f"Transaction mode; {settings['replicas']} streaming replicas with {settings['quota']:g} of a processor each; Poisson arrivals, "
         f"{settings['rate']:.0f} a second (load {settings['load']:g}); sizes bounded Pareto, alpha {settings['alpha']:g}, the largest "
         f"{settings['largest'] / settings['smallest']:g} times the smallest, rounded to {settings['kinds']} kinds; a unit of work takes "
-        f"{settings['unit'] * 1e3:.2f} ms where the quota holds it up. {settings['rounds']} rounds of {settings['seconds']:g} s, of which the first "
+        f"{settings['unit'] * 1e3:.2f} ms where the quota holds it up, and a statement {settings['overhead'] * 1e3:.2f} ms besides, which counts in "
+        f"the load. {settings['rounds']} rounds of {settings['seconds']:g} s, of which the first "
         "eighth does not count; all arms of a round get the same arrivals, in random order of arms. A limit is `max_active: 1` for each replica.",
         "",
         "| " + " | ".join(heads) + " |",

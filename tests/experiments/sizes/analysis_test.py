@@ -16,7 +16,7 @@ import analysis  # noqa: E402
 UNIT, SECONDS = 0.002, 80
 SETTINGS = {
     "seconds": SECONDS, "rounds": 6, "load": 0.7, "replicas": 4, "quota": 0.3, "alpha": 1.1, "smallest": 1, "largest": 300, "kinds": 20,
-    "unit": UNIT, "idle_ms": [1.1, 520], "rate": 100, "load_average": [0.5, 1.5], "processors": 2, "late": 0.012,
+    "unit": UNIT, "overhead": 0.001, "idle_ms": [1.1, 520], "rate": 100, "load_average": [0.5, 1.5], "processors": 2, "late": 0.012,
 }  # fmt: skip
 
 

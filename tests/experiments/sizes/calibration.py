@@ -11,6 +11,7 @@ PAUSE = 0.05  # seconds that a replica is left alone before each time: five peri
 PERIOD = 0.01  # of the quota: times begin anywhere in it
 LONG = 30  # units: from there on the quota holds the work up, and times differ little
 TIMES, TIMES_LONG = 9, 2  # of each size on each replica
+ROW = 100  # statements one behind the other
 UNEVEN_MAX = 0.1  # of replicas among each other
 DRIFT_MAX = 0.1  # between the runs of one folder
 
@@ -69,21 +70,28 @@ def sustained(found):
     return sum(long.values()) / sum(long)
 
 
-def calibrated(names, found):
-    """{"unit", "sizes", "idle"} of what measure_idle() found; Refused where replicas are not alike."""
+def measure_row(replicas, size, measure):
+    """Seconds for each of many statements of the smallest size, one behind the other: what the quota allows of them."""
+    return statistics.median(statistics.fmean(measure(replica, size) for _ in range(ROW)) for replica in replicas)
+
+
+def calibrated(names, found, row):
+    """{"unit", "overhead", "sizes", "idle"} of what measure_idle() and measure_row() found; Refused where replicas are not alike.
+    The quota allows of a size in the long run: one in overhead + unit * size seconds."""
     units = [sustained(one) for one in found]
     if max(units) / min(units) - 1 > UNEVEN_MAX:
         each = ", ".join(f"{name} {unit * 1e3:.3f} ms" for name, unit in zip(names, units))
         raise Refused(f"a unit of work takes more than {UNEVEN_MAX:.0%} longer on one replica than on another ({each}); "
                       "something else uses the machine: wait for a quiet moment")
-    sizes = sorted(found[0])
-    return {"unit": statistics.fmean(units), "sizes": sizes, "idle": [middle_mean([value for one in found for value in one[size]]) for size in sizes]}
+    sizes, unit = sorted(found[0]), statistics.fmean(units)
+    idle = [middle_mean([value for one in found for value in one[size]]) for size in sizes]
+    return {"unit": unit, "overhead": max(0.0, row - unit * sizes[0]), "sizes": sizes, "idle": idle}
 
 
 def keep_calibration(path, found, load, replicas, mean_size):
     """Of the first time: what is added to a folder has to meet the same arrivals. `load` is of what the quotas allow."""
     if not path.exists():
-        path.write_text(json.dumps({**found, "rate": load * replicas / (mean_size * found["unit"])}) + "\n")
+        path.write_text(json.dumps({**found, "rate": load * replicas / (found["overhead"] + mean_size * found["unit"])}) + "\n")
     kept = json.loads(path.read_text())
     if abs(found["unit"] / kept["unit"] - 1) > DRIFT_MAX:
         raise Refused(f"a unit of work takes {found['unit'] * 1e3:.3f} ms now, and took {kept['unit'] * 1e3:.3f} ms in the runs of {path.parent}; "

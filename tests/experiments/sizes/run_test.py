@@ -97,14 +97,15 @@ class Calibration(unittest.TestCase):
         return [{size: [pace * (0.001 * size if size < 30 else 0.004 * size)] * calibration.times_of(size) for size in self.SIZES} for pace in paces]
 
     def test_small_work_is_not_taken_to_be_held_up(self):
-        found = calibration.calibrated("ab", self.found(1, 1.05))
+        found = calibration.calibrated("ab", self.found(1, 1.05), 0.0051)
         self.assertAlmostEqual(found["unit"], 0.0041)
+        self.assertAlmostEqual(found["overhead"], 0.001)
         for seconds, expected in zip(found["idle"], (0.001025, 0.01025, 0.41, 0.82)):
             self.assertAlmostEqual(seconds, expected)
 
     def test_replicas_that_differ_are_refused(self):
         with self.assertRaisesRegex(calibration.Refused, "more than 10% longer.*a 4.000 ms, b 4.500 ms.*quiet moment"):
-            calibration.calibrated("ab", self.found(1, 1.125))
+            calibration.calibrated("ab", self.found(1, 1.125), 0.005)
 
     def test_between_sizes_times_are_between(self):
         idle = calibration.Idle([1.0, 4.0, 16.0], [1.0, 2.0, 32.0])
@@ -128,11 +129,16 @@ class Calibration(unittest.TestCase):
         self.assertEqual(calls[:4], ["a", "b", "a", "b"])
         self.assertGreater(min(slept[2:]), 0.02)
 
+    def test_a_row_is_what_the_quota_allows(self):
+        calls = []
+        self.assertEqual(calibration.measure_row([3.0, 1.0, 2.0], 1.5, lambda replica, size: calls.append(size) or replica), 2)
+        self.assertEqual(calls, [1.5] * 3 * calibration.ROW)
+
     def test_a_folder_keeps_its_calibration_and_refuses_another_machine(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "calibration.json"
-            first = calibration.keep_calibration(path, {"unit": 0.004, "sizes": [1], "idle": [0.001]}, 0.5, 4, 5.0)
-            self.assertAlmostEqual(first["rate"], 100)
+            first = calibration.keep_calibration(path, {"unit": 0.004, "overhead": 0.005, "sizes": [1], "idle": [0.001]}, 0.5, 4, 5.0)
+            self.assertAlmostEqual(first["rate"], 80)
             self.assertEqual(calibration.keep_calibration(path, {"unit": 0.0042, "sizes": [1], "idle": [0.002]}, 0.5, 4, 5.0), first)
             with self.assertRaisesRegex(calibration.Refused, "takes 4.600 ms now, and took 4.000 ms"):
                 calibration.keep_calibration(path, {"unit": 0.0046}, 0.5, 4, 5.0)
@@ -240,7 +246,7 @@ class Script(unittest.TestCase):
     def test_tables_are_of_the_whole_rounds(self):
         options = self.options("--arms", "rr,sita_e", "--rounds", "8", "--seconds", "8")
         sizes = [run.written(size) for _, size in run.kind_sizes()]
-        calibrated = {"unit": 0.004, "rate": 100.0, "sizes": sizes, "idle": [0.004 * size for size in sizes]}
+        calibrated = {"unit": 0.004, "overhead": 0.001, "rate": 100.0, "sizes": sizes, "idle": [0.004 * size for size in sizes]}
         (options.output / "calibration.json").write_text(json.dumps(calibrated))
         for number, name in run.cells(options):
             if (number, name) == (5, "sita_e, fcfs"):
