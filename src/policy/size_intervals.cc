@@ -18,7 +18,7 @@ constexpr int kFirstExponent = -40;             // of the smallest size
 constexpr double kGrowth = 1.0003385080526823;  // 2^(1 / kHalfLife)
 constexpr double kBusyWeight = 1.0 / 512;
 // A host that a step reaches into by less than this share of what the host should have is not the step's.
-constexpr double kReach = 0.25;
+constexpr double kReach = 0.1;
 // For the search: what is seen of a system that is nearly idle, or full, tells little.
 constexpr double kUtilizationMin = 0.05, kUtilizationMax = 0.95;
 constexpr std::size_t kGrid = 96;

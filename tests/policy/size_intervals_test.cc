@@ -1,5 +1,6 @@
 #include "sluice/policy/size_intervals.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -96,6 +97,24 @@ TEST(SizeIntervals, BalanceTheWorkAsItComes) {
     EXPECT_NEAR(one / all, 0.25, 0.05);
 }
 
+// With many hosts a step of sizes is much of what one of them has: none may be near saturation for that.
+TEST(SizeIntervals, LeaveNoneOfManyHostsWithMuchMoreThanItsShare) {
+  Rng rng(4);
+  SizeIntervals sizes;
+  const Weights hosts(8, 1);
+  std::vector<double> work(8, 0.0);
+  for (int i = 0; i < 60'000; ++i) {
+    const double size = bounded_pareto(rng, 0.001, 0.1, 1.5);
+    sizes.add(size, 0.5);
+    if (i < 10'000) continue;
+    const Range range = sizes.range(size_step(size), hosts);
+    const auto first = work.begin() + range.first;
+    *std::min_element(first, work.begin() + range.last + 1) += size;
+  }
+  const double all = std::accumulate(work.begin(), work.end(), 0.0);
+  EXPECT_LT(*std::max_element(work.begin(), work.end()) / all, 1.1 / 8);
+}
+
 TEST(SizeIntervals, ShareASizeThatIsMostOfTheWork) {
   SizeIntervals sizes;
   for (int i = 0; i < 1000; ++i)
@@ -103,13 +122,18 @@ TEST(SizeIntervals, ShareASizeThatIsMostOfTheWork) {
   EXPECT_EQ(sizes.range(size_step(0.1), Weights(4, 1)), (Range{0, 3})) << "one size alone is everybody's";
   SizeIntervals two;
   for (int i = 0; i < 1000; ++i)
-    two.add(i % 10 == 0 ? 1 : 0.1, 0.5);  // 0.9 to 1 of the work
+    two.add(i % 10 == 0 ? 0.9 : 0.1, 0.5);  // half of the work each
   EXPECT_EQ(two.range(size_step(0.1), Weights(4, 1)), (Range{0, 1}));
-  EXPECT_EQ(two.range(size_step(1.0), Weights(4, 1)), (Range{2, 3}));
-  EXPECT_EQ(two.range(size_step(1.0), Weights(2, 1)), (Range{1, 1}));
+  EXPECT_EQ(two.range(size_step(0.9), Weights(4, 1)), (Range{2, 3}));
+  EXPECT_EQ(two.range(size_step(0.9), Weights(2, 1)), (Range{1, 1}));
   EXPECT_EQ(two.range(size_step(0.001), Weights(2, 1)), (Range{0, 0})) << "never seen";
   EXPECT_EQ(two.range(size_step(100), Weights(2, 1)), (Range{1, 1}));
-  EXPECT_EQ(two.range(size_step(1.0), Weights(1, 1)), (Range{0, 0}));
+  EXPECT_EQ(two.range(size_step(0.9), Weights(1, 1)), (Range{0, 0}));
+  SizeIntervals uneven;
+  for (int i = 0; i < 1000; ++i)
+    uneven.add(i % 10 == 0 ? 1.1 : 0.1, 0.5);  // 0.45 and 0.55 of the work
+  EXPECT_EQ(uneven.range(size_step(0.1), Weights(4, 1)), (Range{0, 1}));
+  EXPECT_EQ(uneven.range(size_step(1.1), Weights(4, 1)), (Range{1, 3})) << "the second host has room";
 }
 
 TEST(SizeIntervals, GiveHeavierHostsMoreWork) {

@@ -48,7 +48,7 @@ class SizeIntervals {
   static constexpr double kHalfLife = 2048;
   static constexpr std::uint64_t kKnownFrom = 64;  // sizes; with fewer nothing is divided
   static constexpr std::uint64_t kReviewEvery = 256;
-  static constexpr double kMoved = 0.1;
+  static constexpr double kMoved = 0.03;
   static constexpr std::size_t kLeastSlowdownHostsMax = 32;  // more are divided by EqualLoad
 
   struct Range {
