@@ -179,7 +179,7 @@ def markdown(results, settings):
         "a run in which it is later than 200 ms is made again.",
         "",
         "Page with charts: [sizes/index.html](sizes/index.html). All numbers: `sizes/tables.json`; every arrival: `sizes/samples.csv.gz`. "
-        "Repeated by [tests/experiments/sizes/run](../../tests/experiments/README.md).",
+        "Repeated by `tests/experiments/sizes/run`.",
     ]
     return "\n".join(lines) + "\n"
 

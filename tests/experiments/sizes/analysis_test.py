@@ -108,6 +108,7 @@ class Analysis(unittest.TestCase):
         for name in found:
             self.assertIn(f"| {name} |", text)
             self.assertIn(f"<th scope=row>{name}</th>", page)
+        self.assertNotIn("](..", text, "the page is installed without the tests")
         self.assertEqual(page.count("<polyline"), 2)
         self.assertEqual(page.count("<circle"), 1, "an interval for each arm but the one compared with")
 
