@@ -97,7 +97,8 @@ void each_time(Summary& s, Visit visit) {
 }
 
 template <class Summary>
-void add_times(Json& json, const Summary& s) {
+void add_findings(Json& json, const Summary& s) {
+  json["lost"] = json_of(s.lost);
   Json at_least = Json::array();
   each_time(s, [&](const char* name, const Time& time) {
     json[name] = time.seconds;
@@ -107,7 +108,8 @@ void add_times(Json& json, const Summary& s) {
 }
 
 template <class Summary>
-void read_times(const Json& json, Summary& s) {
+void read_findings(const Json& json, Summary& s) {
+  s.lost = losses_of(json.at("lost"));
   const Json& at_least = json.at("at_least");
   each_time(s, [&](const char* name, Time& time) {
     json.at(name).get_to(time.seconds);
@@ -116,30 +118,28 @@ void read_times(const Json& json, Summary& s) {
 }
 
 Json json_of(const ResponseSummary& s) {
-  Json json = {{"queries", s.queries}, {"lost", json_of(s.lost)}};
-  add_times(json, s);
+  Json json = {{"queries", s.queries}};
+  add_findings(json, s);
   return json;
 }
 
 ResponseSummary responses_of(const Json& json) {
   ResponseSummary s;
   read_count(json, "queries", s.queries);
-  s.lost = losses_of(json.at("lost"));
-  read_times(json, s);
+  read_findings(json, s);
   return s;
 }
 
 Json json_of(const WaitingSummary& s) {
-  Json json = {{"sessions", s.sessions}, {"lost", json_of(s.lost)}};
-  add_times(json, s);
+  Json json = {{"sessions", s.sessions}};
+  add_findings(json, s);
   return json;
 }
 
 WaitingSummary waiting_of(const Json& json) {
   WaitingSummary s;
   read_count(json, "sessions", s.sessions);
-  s.lost = losses_of(json.at("lost"));
-  read_times(json, s);
+  read_findings(json, s);
   return s;
 }
 

@@ -65,13 +65,17 @@ std::string pools_text(const policy::PoolConfig& config) {
                      : "# Replicas with a pool of their own; remove each other \"pool\":\n" + out;
 }
 
+// Of a configuration without a problem: it has an order by size that its policy does not go by.
+bool has_unused_order(const policy::PoolConfig& config) {
+  return policy::is_by_size(config.order) && !policy::Assignment(config).by_size();
+}
+
 // "" or why such a plan says nothing.
 std::string problem_of(const RecordedTrace& trace, const ReplayPlan& plan) {
   if (auto problem = policy::problem_of(plan.config)) return *problem;
   if (plan.config.order == policy::ReplicaOrder::Nearest && trace.config.order != plan.config.order)
     return "a trace holds no round trips";
-  if (policy::is_by_size(plan.config.order) && !policy::Assignment(plan.config).by_size())
-    return "this policy does not go by size";
+  if (has_unused_order(plan.config)) return "this policy does not go by size";
   if (goes_by_size(plan) && plan.sizes == ReplayPlan::Sizes::Expected && trace.sized == 0)
     return "the trace holds no expected sizes; record one with size_learning: on, or try --sizes measured";
   return "";
@@ -161,8 +165,7 @@ void apply_split(policy::PoolConfig& config, const std::vector<std::int64_t>& sp
 }
 
 void drop_unused_order(policy::PoolConfig& config) {
-  if (policy::is_by_size(config.order) && !policy::problem_of(config) &&
-      !policy::Assignment(config).by_size())
+  if (!policy::problem_of(config) && has_unused_order(config))
     config.order = policy::ReplicaOrder::LeastLoaded;
 }
 

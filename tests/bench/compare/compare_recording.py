@@ -2,11 +2,8 @@
 """Runs Sluice with and without record_trace under the same loads, in transaction mode, and writes docs/bench/recording.md: what it
 costs to record every admission and query. Asserts nothing."""
 
-import sys
-
-import compare  # noqa: I001 - it finds the harness
+import pairs  # noqa: I001 - it finds the harness
 import contenders
-import pairs
 
 SELECT = "SELECT abalance FROM pgbench_accounts WHERE aid = :aid;\n"
 
@@ -39,19 +36,9 @@ class Silent(contenders.SluiceTransactions):
     name, title = "silent", "without"
 
 
-def main():
-    parser = compare.arguments(__doc__, LOADS, 2, 40, "docs/bench/recording.md")
-    options = compare.parse(pairs.arguments(parser), LOADS)
-    routers = [Recording(), Silent()]
-    with compare.running(options, routers) as bench:
-        results = pairs.measure(bench, routers, LOADS, options)
-        recorded = sum(file.stat().st_size for file in (bench.directory / "trace").iterdir())
-    assert recorded > 0, "nothing was recorded"
-    command = "tests/bench/compare/compare_recording.py " + " ".join(sys.argv[1:])
-    names = [router.name for router in routers]
-    text = pairs.markdown("What recording costs", ABOUT, command, results, LOADS, options, names)
-    compare.write(text, options.output)
+def has_recorded(bench):
+    assert sum(file.stat().st_size for file in (bench.directory / "trace").iterdir()) > 0, "nothing was recorded"
 
 
 if __name__ == "__main__":
-    main()
+    pairs.run(__doc__, "What recording costs", ABOUT, "docs/bench/recording.md", 2, LOADS, [Recording(), Silent()], has_recorded)

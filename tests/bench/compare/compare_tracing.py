@@ -2,11 +2,8 @@
 """Runs Sluice with and without trace_comments under the same loads and writes docs/bench/tracing.md: what it costs to
 read comments and to group calls into requests. Asserts nothing."""
 
-import sys
-
-import compare  # noqa: I001 - it finds the harness
+import pairs  # noqa: I001 - it finds the harness
 import contenders
-import pairs
 
 SELECT = "SELECT abalance FROM pgbench_accounts WHERE aid = :aid"
 COMMENT = (
@@ -42,17 +39,5 @@ class Untraced(contenders.Sluice):
     name, title, options = "untraced", "trace_comments: false", {"trace_comments": False}
 
 
-def main():
-    parser = compare.arguments(__doc__, LOADS, 1, 40, "docs/bench/tracing.md")
-    options = compare.parse(pairs.arguments(parser), LOADS)
-    routers = [Tracing(), Untraced()]
-    with compare.running(options, routers) as bench:
-        results = pairs.measure(bench, routers, LOADS, options)
-    command = "tests/bench/compare/compare_tracing.py " + " ".join(sys.argv[1:])
-    names = [router.name for router in routers]
-    text = pairs.markdown("What tracing costs", ABOUT, command, results, LOADS, options, names)
-    compare.write(text, options.output)
-
-
 if __name__ == "__main__":
-    main()
+    pairs.run(__doc__, "What tracing costs", ABOUT, "docs/bench/tracing.md", 1, LOADS, [Tracing(), Untraced()])

@@ -4,7 +4,10 @@ order, for on a shared machine times drift; a ratio is taken within a round."""
 import dataclasses
 import random
 import statistics
+import sys
+from pathlib import Path
 
+import compare  # noqa: I001 - it finds the harness
 import report
 from loads import pgbench
 
@@ -72,9 +75,16 @@ def markdown(title, about, command, results, loads, options, names):
     return "\n".join(lines) + "\n"
 
 
-def arguments(parser):
-    """What both of a pair are asked beside what all comparisons are."""
+def run(doc, title, about, output, seconds, loads, routers, check=lambda bench: None):
+    """The whole of such a comparison. `routers`: the one with it and the one without; `check` looks at what the runs left behind."""
+    parser = compare.arguments(doc, loads, seconds, 40, output)
     parser.add_argument("--clients", type=int, default=16, help="of pgbench (default 16)")
     parser.add_argument("--threads", type=int, default=1, help="of the router (default 1)")
     parser.set_defaults(idle=100, result_gib=0.0)
-    return parser
+    options = compare.parse(parser, loads)
+    with compare.running(options, routers) as bench:
+        results = measure(bench, routers, loads, options)
+        check(bench)
+    command = f"tests/bench/compare/{Path(sys.argv[0]).name} " + " ".join(sys.argv[1:])
+    text = markdown(title, about, command, results, loads, options, [router.name for router in routers])
+    compare.write(text, options.output)
