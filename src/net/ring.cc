@@ -1,18 +1,12 @@
-#include "net/ring.h"
-
-#include <array>
 #include <cerrno>
 #include <utility>
 
-#include <asio/error.hpp>
-#include <asio/executor_work_guard.hpp>
 #include <asio/steady_timer.hpp>
-#include <liburing.h>
 #include <poll.h>
 #include <sys/mman.h>
 
 #include "base/assert.h"
-#include "net/event_wait.h"
+#include "net/ring_impl.h"
 #include "net/stream.h"
 
 namespace sluice::net {
@@ -20,47 +14,12 @@ namespace {
 
 constexpr unsigned kSubmissions = 256;
 constexpr unsigned kCompletions = 4096;
-constexpr int kBufferGroup = 0;
 // Of Linux 6.15, unknown to older headers: a thread that waits here is idle, and not counted as waiting for a
 // disk.
 constexpr unsigned kFeatureNoIowait = 1U << 17;
 constexpr unsigned kEnterNoIowait = 1U << 7;
 
 }  // namespace
-
-struct Ring::Impl final : EventWait {
-  Impl(asio::io_context& io, BufferPool& pool) : running(io.get_executor()), buffers(pool) {
-    const asio::steady_timer has_reactor(
-        io);  // a loop without any timer or socket would not wait in its reactor
-  }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-  ~Impl();
-
-  // Waits for the ring, and for the event loop by way of it.
-  int wait(int epoll, epoll_event* events, int room, int timeout_ms) override;
-
-  std::error_code set_up();
-  void provide(unsigned slot);
-  io_uring_sqe& request();
-  void block(int epoll, int timeout_ms);
-  // Hands in what was asked for and collects what has come, once; what comes meanwhile is for the next wait.
-  void run();
-  bool due() const;
-  void complete(const io_uring_cqe& completion);
-
-  asio::executor_work_guard<asio::io_context::executor_type>
-      running;  // the loop is not out of work while there is a ring
-  BufferPool& buffers;
-  io_uring ring{};
-  bool ring_made = false;
-  io_uring_buf_ring* provided = nullptr;
-  std::array<PooledBuffer, kBuffers> slots;
-  int loop = -1;                 // the epoll descriptor of the event loop, once it has waited here
-  bool loop_watched = false;     // the kernel is to say when that has events
-  std::vector<RingPort*> turns;  // ports to be called, see RingPort::call_soon
-  std::size_t ports = 0;
-};
 
 Ring::Impl::~Impl() {
   SLUICE_ASSERT(ports == 0);
@@ -81,6 +40,7 @@ std::error_code Ring::Impl::set_up() {
   if (const int failed = io_uring_queue_init_params(kSubmissions, &ring, &parameters); failed < 0)
     return {-failed, std::system_category()};
   ring_made = true;
+  ring_registered = io_uring_register_ring_fd(&ring) == 1;
   void* memory = ::mmap(nullptr, kBuffers * sizeof(io_uring_buf), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return {errno, std::system_category()};
@@ -110,11 +70,45 @@ void Ring::Impl::provide(unsigned slot) {
 io_uring_sqe& Ring::Impl::request() {
   io_uring_sqe* entry = io_uring_get_sqe(&ring);
   if (entry == nullptr) {
-    io_uring_submit(&ring);
+    submit();
     entry = io_uring_get_sqe(&ring);
   }
   SLUICE_ASSERT(entry != nullptr);
   return *entry;
+}
+
+void Ring::Impl::submit() {
+  io_uring_submit(&ring);
+}
+
+// Each send that was handed in is done by then (MSG_DONTWAIT), and those that failed or were cut short have
+// said so, in the queue of completions; all others sent everything.
+void Ring::Impl::settle() {
+  attention = false;
+  if (sending.empty()) return;
+  if (io_uring_sq_ready(&ring) > 0 || (IO_URING_READ_ONCE(*ring.sq.kflags) & IORING_SQ_CQ_OVERFLOW) != 0) {
+    attention = true;  // the kernel had no room for all of them, or for all that they say
+    return;
+  }
+  unsigned head = 0;
+  io_uring_cqe* completion = nullptr;
+  io_uring_for_each_cqe(&ring, head, completion) {
+    if (!is_send(completion->user_data)) continue;
+    port_of_send(completion->user_data)->send_result_ = completion->res;
+    completion->user_data = 0;
+  }
+  settling.swap(sending);
+  for (RingPort* port : settling)
+    port->sent();
+  settling.clear();
+}
+
+std::span<std::byte> Ring::Impl::take_outgoing(std::size_t count) {
+  if (sending.empty() && settling.empty()) outgoing_used = 0;
+  if (count > kOutgoingBytes - outgoing_used) return {};
+  const std::span<std::byte> room(outgoing.get() + outgoing_used, count);
+  outgoing_used += count;
+  return room;
 }
 
 int Ring::Impl::wait(int epoll, epoll_event* events, int room, int timeout_ms) {
@@ -126,7 +120,6 @@ int Ring::Impl::wait(int epoll, epoll_event* events, int room, int timeout_ms) {
   return loop_watched ? 0 : ::epoll_wait(epoll, events, room, 0);
 }
 
-// Hands in what was asked for, and then one call waits and receives what came.
 void Ring::Impl::block(int epoll, int timeout_ms) {
   if (!loop_watched) {
     io_uring_sqe& entry = request();
@@ -134,15 +127,27 @@ void Ring::Impl::block(int epoll, int timeout_ms) {
     io_uring_sqe_set_data(&entry, &loop_watched);
     loop_watched = true;
   }
-  if (timeout_ms < 0) {
-    if (io_uring_sq_ready(&ring) > 0) io_uring_submit(&ring);
-    const unsigned no_iowait = (ring.features & kFeatureNoIowait) != 0 ? kEnterNoIowait : 0;
-    io_uring_enter(static_cast<unsigned>(ring.ring_fd), 0, 1, IORING_ENTER_GETEVENTS | no_iowait, nullptr);
-    return;
-  }
-  __kernel_timespec limit{timeout_ms / 1000, timeout_ms % 1000 * 1'000'000};
-  io_uring_cqe* completion = nullptr;
-  io_uring_submit_and_wait_timeout(&ring, &completion, 1, &limit, nullptr);
+  if (timeout_ms < 0) return submit_and_wait(nullptr);
+  const __kernel_timespec limit{timeout_ms / 1000, timeout_ms % 1000 * 1'000'000};
+  submit_and_wait(&limit);
+}
+
+// Hands in what was asked for and waits: one system call for a turn of all sockets. Not liburing's own, which
+// cannot say that the wait is none for a disk.
+void Ring::Impl::submit_and_wait(const __kernel_timespec* limit) {
+  ring.sq.sqe_head = ring.sq.sqe_tail;
+  io_uring_smp_store_release(ring.sq.ktail, ring.sq.sqe_tail);
+  unsigned flags = IORING_ENTER_GETEVENTS;
+  if ((ring.features & kFeatureNoIowait) != 0) flags |= kEnterNoIowait;
+  if (ring_registered) flags |= IORING_ENTER_REGISTERED_RING;
+  const auto fd = static_cast<unsigned>(ring_registered ? ring.enter_ring_fd : ring.ring_fd);
+  const unsigned wanted = attention ? 0 : 1;
+  io_uring_getevents_arg argument{};
+  argument.ts = reinterpret_cast<std::uintptr_t>(limit);
+  if (limit != nullptr) flags |= IORING_ENTER_EXT_ARG;
+  io_uring_enter2(fd, io_uring_sq_ready(&ring), wanted, flags,
+                  limit != nullptr ? reinterpret_cast<sigset_t*>(&argument) : nullptr,
+                  limit != nullptr ? sizeof(argument) : 0);
 }
 
 bool Ring::Impl::due() const {
@@ -154,7 +159,8 @@ bool Ring::Impl::due() const {
 // What has come by now, once: what handlers post, such as slots for those who wait, has its turn before what
 // comes meanwhile.
 void Ring::Impl::run() {
-  if (io_uring_sq_ready(&ring) > 0) io_uring_submit(&ring);
+  if (io_uring_sq_ready(&ring) > 0) submit();
+  settle();
   io_uring_cqe* completion = nullptr;
   // io_uring_peek_cqe() also fetches what the kernel had no room for, which nothing else does. Each entry is
   // given back before it is looked at: handlers make system calls, and those fill the queue again.
@@ -174,6 +180,10 @@ void Ring::Impl::complete(const io_uring_cqe& completion) {
     SLUICE_ASSERT(slot < kBuffers);
     buffer = std::move(slots[slot]);
     provide(slot);
+  }
+  if (is_send(completion.user_data)) {  // settle() could not see it yet
+    port_of_send(completion.user_data)->send_result_ = completion.res;
+    return;
   }
   void* const what = io_uring_cqe_get_data(&completion);
   if (what == nullptr) return;  // a cancellation's own answer
@@ -196,141 +206,15 @@ std::unique_ptr<Ring> Ring::open(asio::io_context& io, BufferPool& buffers, std:
   return std::unique_ptr<Ring>(new Ring(std::move(impl)));
 }
 
-RingPort::RingPort(Ring& ring, int fd) : ring_(*ring.impl_), fd_(fd) {
-  ++ring_.ports;
-}
-
-RingPort::~RingPort() {
-  SLUICE_ASSERT(!receiving_.pending && !waiting_.pending && !turn_due_);
-  --ring_.ports;
-}
-
-void RingPort::receive(OnReceive handler) {
-  SLUICE_ASSERT(!on_receive_ && !closing_);
-  on_receive_ = std::move(handler);
-  if (!unasked_.empty() || end_) return call_soon();
-  if (!receiving_.pending) start(receiving_);
-}
-
-void RingPort::wait_writable(OnWritable handler) {
-  SLUICE_ASSERT(!on_writable_ && !closing_);
-  on_writable_ = std::move(handler);
-  start(waiting_);
-}
-
-void RingPort::close(OnClosed done) {
-  SLUICE_ASSERT(!closing_);
-  closing_ = true;
-  on_receive_ = nullptr;
-  on_writable_ = nullptr;
-  on_closed_ = std::move(done);
-  for (Operation* operation : {&receiving_, &waiting_})
-    if (operation->pending) cancel(*operation);
-  if (!receiving_.pending && !waiting_.pending) call_soon();
-}
-
-std::optional<RingPort::Received> RingPort::take_unasked() {
-  if (unasked_.empty()) return std::nullopt;
-  Received first = std::move(unasked_.front());
-  unasked_.erase(unasked_.begin());
-  return first;
-}
-
-void RingPort::start(Operation& operation) {
-  io_uring_sqe& entry = ring_.request();
-  if (&operation == &receiving_) {
-    if (bulk_) {
-      io_uring_prep_recv(&entry, fd_, nullptr, 0, 0);
-    } else {
-      io_uring_prep_recv_multishot(&entry, fd_, nullptr, 0, 0);
-    }
-    entry.flags |= IOSQE_BUFFER_SELECT;
-    entry.buf_group = kBufferGroup;
-  } else {
-    io_uring_prep_poll_add(&entry, fd_, POLLOUT);
-  }
-  io_uring_sqe_set_data(&entry, &operation);
-  operation.pending = true;
-  operation.cancelled = false;
-}
-
-void RingPort::cancel(Operation& operation) {
-  if (std::exchange(operation.cancelled, true)) return;
-  io_uring_sqe& entry = ring_.request();
-  io_uring_prep_cancel(&entry, &operation, 0);
-  io_uring_sqe_set_data(&entry, nullptr);
-}
-
-void RingPort::call_soon() {
-  if (std::exchange(turn_due_, true)) return;
-  ring_.turns.push_back(this);
-}
-
-void RingPort::turn() {
-  turn_due_ = false;
-  if (closing_) {
-    // Due since before close(): the kernel's last word comes with completed().
-    if (receiving_.pending || waiting_.pending) return;
-    if (const OnClosed done = std::exchange(on_closed_, nullptr)) done();  // which may destroy the port
-    return;
-  }
-  if (!on_receive_) return;
-  const OnReceive handler = std::exchange(on_receive_, nullptr);
-  if (std::optional<Received> next = take_unasked()) {
-    handler(std::error_code(), std::move(next->buffer), next->count);
-  } else {
-    handler(end_, PooledBuffer(), 0);
-  }
-}
-
-void RingPort::completed(Operation& operation, std::int32_t result, bool more, PooledBuffer buffer) {
-  operation.pending = more;
-  if (&operation == &receiving_) received(result, std::move(buffer));
-  if (closing_) {
-    if (!receiving_.pending && !waiting_.pending) call_soon();
-    return;
-  }
-  if (&operation == &waiting_ && on_writable_) {
-    const OnWritable handler = std::exchange(on_writable_, nullptr);
-    handler(result < 0 ? std::error_code(-result, std::system_category()) : std::error_code());
-  }
-}
-
-void RingPort::received(std::int32_t result, PooledBuffer buffer) {
-  if (result > 0) {
-    const auto count = static_cast<std::size_t>(result);
-    bulk_ = count == buffer.span().size();
-    if (bulk_ && receiving_.pending) cancel(receiving_);
-    if (on_receive_ && unasked_.empty()) {
-      const OnReceive handler = std::exchange(on_receive_, nullptr);
-      handler(std::error_code(), std::move(buffer), count);
-    } else {
-      unasked_.push_back({std::move(buffer), count});
-    }
-  } else if (result == 0) {
-    end_ = asio::error::eof;
-  } else if (result != -ENOBUFS && result != -ECANCELED) {
-    end_ = std::error_code(-result, std::system_category());
-  }
-  if (closing_) return;
-  if (!on_receive_) {
-    // Nobody asks: what comes is to stay in the socket, where it holds the other side back.
-    if (receiving_.pending) cancel(receiving_);
-  } else if (!unasked_.empty() || end_) {
-    call_soon();
-  } else if (!receiving_.pending) {
-    start(receiving_);
-  }
-}
-
 void move_to_ring(Ring& ring, Stream& stream, std::optional<RingPort>& port) {
   if (stream.tls() == nullptr && stream.park()) port.emplace(ring, stream.native_handle());
 }
 
 void leave_ring(std::optional<RingPort>& port, Stream& stream) {
   if (!port) return;
+  const bool all_sent = !port->send_failed() && port->take_unsent().empty();
   port.reset();
-  if (!stream.unpark()) stream.close();
+  if (!all_sent || !stream.unpark()) stream.close();
 }
 
 }  // namespace sluice::net

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "net/net_error.h"
+#include "net/send_now.h"
 
 namespace sluice::net {
 namespace {
@@ -36,6 +37,8 @@ IoOutcome receive(int fd, std::span<std::byte> into, int flags) noexcept {
   return received(count, into.size());
 }
 
+}  // namespace
+
 IoOutcome send_now(int fd, ByteView bytes) noexcept {
   ssize_t count = 0;
   do {
@@ -45,8 +48,6 @@ IoOutcome send_now(int fd, ByteView bytes) noexcept {
   if (errno == EAGAIN || errno == EWOULDBLOCK) return IoOutcome::would_block(IoWant::Write);
   return IoOutcome::failed({errno, std::system_category()});
 }
-
-}  // namespace
 
 DetachedStream::DetachedStream(DetachedStream&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)), tls_(std::move(other.tls_)), side_(other.side_) {}
@@ -110,6 +111,7 @@ IoOutcome Stream::try_read(std::span<std::byte> into) {
 IoOutcome Stream::try_write(ByteView bytes) {
   if (bytes.empty()) return IoOutcome::ok(0);
   if (!is_open()) return IoOutcome::failed({EBADF, std::system_category()});
+  SLUICE_ASSERT(parked_ < 0);
   const IoOutcome outcome =
       tls_ != nullptr ? tls_->write(bytes)
                       : send_now(native_handle(), bytes.first(std::min(bytes.size(), kAttemptBytesMax)));

@@ -128,7 +128,7 @@ class Stream {
   static Result<Stream> adopt(asio::any_io_executor executor, DetachedStream released);
 
   // Takes the socket off its event loop for a Ring, and puts it back; nothing may be pending. In between only
-  // the attempts, native_handle(), shutdown_send() and close() are for use.
+  // the attempts to read, native_handle(), hung_up() and close() are for use.
   Result<void> park();
   Result<void> unpark();
 

@@ -146,7 +146,7 @@ void PooledServer::step_cleaner() {
 }
 
 bool PooledServer::fit_for_use(Clock::time_point now) {
-  if (closed_ || retired_ || cancels_ > 0 || cleaner_ || unasked_) return false;
+  if (closed_ || retired_ || cancels_ > 0 || cleaner_ || unasked_ || send_failed()) return false;
   return port_ || now - idle_since < kFresh || !connection_.stream.has_pending_or_eof();
 }
 

@@ -81,9 +81,13 @@ class PooledServer {
   void set_user(ServerUser* user) noexcept { user_ = user; }
   bool in_use() const noexcept { return user_ != nullptr; }
   void read_on();
-  net::IoOutcome try_write(ByteView bytes) { return connection_.stream.try_write(bytes); }
+  net::IoOutcome try_write(ByteView bytes) {
+    return port_ ? port_->try_send(bytes) : connection_.stream.try_write(bytes);
+  }
+  // It was not given all that was written.
+  bool send_failed() const noexcept { return port_ && port_->send_failed(); }
   // It is told that no more will come; what it says is still read.
-  void shutdown_send() noexcept { connection_.stream.shutdown_send(); }
+  void shutdown_send() { port_ ? port_->shutdown_send() : connection_.stream.shutdown_send(); }
   // A few bytes of ours to a server that owes nothing: where they do not fit at once, false, something is
   // wrong with it.
   bool write_at_once(ByteView bytes);

@@ -48,6 +48,7 @@ void Relay::stop() {
 
 void Relay::tick(Clock::time_point now) {
   if (from_client_.moved || to_client_.moved) last_activity_ = now;
+  if (from_client_.port && from_client_.port->send_failed()) return finish(RelayEnd::ClientFailed);
   give_back_if_quiet(from_client_, to_client_);
   give_back_if_quiet(to_client_, from_client_);
 }
@@ -182,10 +183,15 @@ void Relay::take(Direction& d, std::size_t count) {
   write(d);
 }
 
+net::IoOutcome Relay::send(Direction& d, ByteView bytes) {
+  auto& port = opposite(d).port;
+  return port ? port->try_send(bytes) : d.to.try_write(bytes);
+}
+
 void Relay::write(Direction& d) {
   while (d.begin < d.end) {
     const ByteView rest(d.buffer.span().data() + d.begin, d.end - d.begin);
-    const net::IoOutcome outcome = d.to.try_write(rest);
+    const net::IoOutcome outcome = send(d, rest);
     if (outcome.status == net::IoStatus::Ok) {
       d.begin += outcome.bytes;
       continue;
@@ -252,9 +258,10 @@ void Relay::client_left(Direction& d, RelayEnd end) {
   d.state = State::Stopped;
   if (tracker_.ready_for_reset()) return finish(end);
   if (end == RelayEnd::ClientTerminated) {
-    const net::IoOutcome outcome = d.to.try_write(as_bytes(kTerminate));
+    const net::IoOutcome outcome = send(d, as_bytes(kTerminate));
     if (outcome.status == net::IoStatus::Ok && outcome.bytes == kTerminate.size()) return;
   }
+  if (auto& port = opposite(d).port) return port->shutdown_send();
   d.to.shutdown_send();
 }
 
@@ -296,6 +303,10 @@ void Relay::operation_done() {
     const ByteView rest(to_client_.buffer.span().data() + to_client_.begin,
                         to_client_.end - to_client_.begin);
     unsent_.insert(unsent_.begin(), rest.begin(), rest.end());
+  }
+  if (from_client_.port) {
+    const Bytes taken = from_client_.port->take_unsent();
+    unsent_.insert(unsent_.begin(), taken.begin(), taken.end());
   }
   for (Direction* d : {&from_client_, &to_client_}) {
     d->buffer.reset();

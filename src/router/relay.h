@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "net/buffer_pool.h"
+#include "net/io_outcome.h"
 #include "net/ring.h"
 #include "net/stream.h"
 #include "protocol/session_tracker.h"
@@ -34,7 +35,7 @@ struct RelayRing {
 };
 
 // Moves bytes both ways between a client and its server connection until one of them ends the session.
-// Each hop is one read into a pooled buffer, a walk over the message headers, and one direct write; what the
+// Each hop is one read into a pooled buffer, a walk over the message headers, and one write; what the
 // other side does not take yet waits in the buffer, and nothing more is read from this side meanwhile. So a
 // session holds at most two buffers whatever the size of its messages (on a ring also what the kernel had
 // received before it was told to stop, Ring::kBuffers at the most), and none at all once it went idle. A
@@ -114,6 +115,7 @@ class Relay {
   void on_readable(Direction& d, std::error_code ec);
   void take(Direction& d, std::size_t count);
   void keep(Direction& d, std::size_t count);
+  net::IoOutcome send(Direction& d, ByteView bytes);
   void write(Direction& d);
   // Why the server ended the session, while the client was there.
   RelayEnd server_end() const noexcept {

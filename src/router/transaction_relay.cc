@@ -51,6 +51,8 @@ void TransactionRelay::stop() {
 }
 
 void TransactionRelay::tick(Clock::time_point now) {
+  if (!ending_ && port_ && port_->send_failed()) return finish(RelayEnd::ClientFailed);
+  if (!deaf_since_ && server_ != nullptr && server_->send_failed()) deaf_since_ = now;
   if (deaf_since_ && !ending_ && now - *deaf_since_ >= kLastWords)
     return on_server_end(asio::error::timed_out);
   if (std::exchange(moved_, false)) {
@@ -278,7 +280,7 @@ void TransactionRelay::send_to_client(ByteView bytes) {
   if (ending_) return;
   if (gated() || !to_client_.empty()) return append(to_client_, bytes);
   while (!bytes.empty()) {
-    const net::IoOutcome outcome = client_.try_write(bytes);
+    const net::IoOutcome outcome = port_ ? port_->try_send(bytes) : client_.try_write(bytes);
     if (outcome.status == net::IoStatus::Ok) {
       bytes = bytes.subspan(outcome.bytes);
       continue;
@@ -459,6 +461,10 @@ void TransactionRelay::finish(RelayEnd end) {
 void TransactionRelay::operation_done() {
   if (pending_ > 0) return;
   buffer_.reset();
+  if (port_) {
+    const Bytes taken = port_->take_unsent();
+    to_client_.insert(to_client_.begin(), taken.begin(), taken.end());
+  }
   net::leave_ring(port_, client_);
   const Completion done = std::move(done_);
   done(end_);

@@ -31,7 +31,7 @@ namespace sluice::router {
 
 // Moves bytes between a client and whichever server connection runs its transaction: with the first message
 // that begins work a server is asked for, and with the last ReadyForQuery that the client is owed, status I,
-// it is given back. Each hop is one read, a walk over the message headers, and one direct write, as in Relay;
+// it is given back. Each hop is one read, a walk over the message headers, and one write, as in Relay;
 // what the other side does not take yet waits here, at most a buffer's worth, and nothing more is read
 // meanwhile. What the client sends while it waits for a server is kept as it is, at most two buffers' worth.
 // Lifetime: the stream, the tracker, the meter, the pool and the host outlive the relay; the relay outlives

@@ -15,23 +15,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/net/net_test_support.h"
+#include "tests/net/ring_test_support.h"
 
 namespace sluice::net {
 namespace {
 
-struct Sockets {
-  Sockets() {
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0) ends[0] = ends[1] = -1;
-  }
-  Sockets(const Sockets&) = delete;
-  Sockets& operator=(const Sockets&) = delete;
-  ~Sockets() {
-    for (const int fd : ends)
-      if (fd >= 0) ::close(fd);
-  }
-  int ends[2];
-};
+using test::Sockets;
 
 // The thread that made it, seen from another.
 class LoopThread {
@@ -47,24 +36,9 @@ class LoopThread {
   const std::string path_ = "/proc/self/task/" + std::to_string(::gettid()) + "/stat";
 };
 
-class OnARing : public testing::Test {
+class OnARing : public test::OnARing {
  protected:
-  void SetUp() override {
-    std::error_code why;
-    ring = Ring::open(io, buffers, why);
-    if (!ring) GTEST_SKIP() << "no io_uring here: " << why.message();
-  }
-  void run_until(const std::function<bool()>& done) { test::run_until(io, done); }
-  void close(RingPort& port) {
-    bool closed = false;
-    port.close([&] { closed = true; });
-    run_until([&] { return closed; });
-  }
-
   const LoopThread loop_thread;
-  asio::io_context io{1};
-  BufferPool buffers;
-  std::unique_ptr<Ring> ring;
 };
 
 // More completions at once than the queue holds: what the kernel keeps aside has to be fetched.
