@@ -70,9 +70,9 @@ class SessionTracker {
     bool idle;
     TimePoint at;
   };
-  // Observer: on_sample(std::chrono::nanoseconds service, SampleKind), on_error(const ErrorClass&),
-  // on_ready(const Ready&), on_transaction_end(std::chrono::nanoseconds since its first message). Not
-  // re-entrant. After garbage (backend_malformed()) nothing is looked at any more.
+  // Observer: on_sample(std::chrono::nanoseconds service, SampleKind, TimePoint now), on_error(const
+  // ErrorClass&), on_ready(const Ready&), on_transaction_end(std::chrono::nanoseconds since its first
+  // message). Not re-entrant. After garbage (backend_malformed()) nothing is looked at any more.
   template <class Observer>
   void on_backend(ByteView bytes, TimePoint now, Observer& observer);
 
@@ -236,7 +236,7 @@ void SessionTracker::on_backend(ByteView bytes, TimePoint now, Observer& observe
       effect = on_backend_message(type);
     }
     if (effect.sample) {
-      observer.on_sample(now > work_start_ ? now - work_start_ : TimePoint::duration{}, *effect.sample);
+      observer.on_sample(now > work_start_ ? now - work_start_ : TimePoint::duration{}, *effect.sample, now);
       work_start_ = now;
     }
     if (type == 'Z') {

@@ -56,14 +56,15 @@ class SessionMeter {
   void flush() noexcept;
 
   // As protocol::SessionTracker's observer.
-  void on_sample(std::chrono::nanoseconds service, protocol::SampleKind) noexcept {
+  void on_sample(std::chrono::nanoseconds service, protocol::SampleKind,
+                 protocol::SessionTracker::TimePoint now) {
     metrics_.record(telemetry::metric::response_seconds, service, priority_, pool_);
     metrics_.record(telemetry::metric::host_response_seconds, service, host_);
     metrics_.count(telemetry::metric::queries_total, database_);
     metrics_.add(telemetry::metric::query_seconds_total, service, database_);
     ++totals_.queries;
     totals_.service += service;
-    if (recording_) recording_->answered(service, SessionRecording::Clock::now());
+    if (recording_) recording_->answered(service, now);
   }
   void on_error(const protocol::ErrorClass& error) noexcept;
   void on_ready(const protocol::SessionTracker::Ready& ready) {

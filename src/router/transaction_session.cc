@@ -143,7 +143,7 @@ PooledServer* TransactionSession::use_slot(Granted slot, Clock::time_point now) 
     count_size_use(worker_.metrics(), worker_.snapshot()->options(), tag_.priority, *slot_);
     count_changes(worker_.metrics(), slot_->changes, tag_.priority);
     if (fresh_only_ && is_behind(slot_->replica)) {  // the queue forgets what a waiter may not have
-      end_slot();
+      end_slot(now);
       return ask_primary(now);
     }
   }
@@ -225,10 +225,10 @@ void TransactionSession::learn_size(bool pinned) {
   record_slowdown(worker_.metrics(), tag_.priority, slot_->waited, service);
 }
 
-void TransactionSession::end_slot() {
+void TransactionSession::end_slot(Clock::time_point now) {
   if (!slot_) return;
   if (SessionRecording* const recording = meter_ != nullptr ? meter_->recording() : nullptr)
-    recording->ended(Clock::now());
+    recording->ended(now);
   worker_.slot_requests().close(*std::exchange(slot_, std::nullopt));
 }
 
@@ -245,11 +245,11 @@ void TransactionSession::server_failed(const ServerFailure& failure) {
   const bool elsewhere = servers_ == Servers::Replicas;
   place_ = slot_->place;
   if (elsewhere) failed_.push_back(slot_->replica);
-  end_slot();
+  const Clock::time_point now = Clock::now();
+  end_slot(now);
   // What one server refuses for the session's own sake, the next would refuse too.
   if (failure.kind != ServerFailure::Kind::Unreachable && failure.kind != ServerFailure::Kind::NotReady)
     return owner_.end_for_want_of_server(std::move(last_error_));
-  const Clock::time_point now = Clock::now();
   if (now >= give_up_at_) return give_up();
   if (!elsewhere) return wait_or_refuse(std::move(last_error_));
   if (PooledServer* const server = ask(now)) relay_->give(*server, now);
@@ -274,7 +274,7 @@ void TransactionSession::server_not_wanted() {
   asks_again_ = false;
   stop_waiting();
   if (std::exchange(opening_, false)) pools_.forget(pool_, slot_->server(), *this);
-  end_slot();
+  end_slot(Clock::now());
 }
 
 // Once for each time that it begins: visible to operators, not a surprise.
@@ -300,7 +300,7 @@ void TransactionSession::server_done(PooledServer& server, Clock::time_point now
   if (unwanted(server)) server.retire();
   // The connection first: the next one to have the slot finds it.
   pools_.give_back(server, now);
-  end_slot();
+  end_slot(now);
 }
 
 void TransactionSession::server_left(PooledServer& server, TransactionRelay::Left left) {

@@ -74,7 +74,7 @@ class PooledClient {
     const Bytes piece(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(count));
     pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(count));
     struct {
-      void on_sample(std::chrono::nanoseconds, protocol::SampleKind) {}
+      void on_sample(std::chrono::nanoseconds, protocol::SampleKind, protocol::SessionTracker::TimePoint) {}
       void on_error(const protocol::ErrorClass&) {}
       void on_ready(const protocol::SessionTracker::Ready&) {}
       void on_transaction_end(std::chrono::nanoseconds) {}

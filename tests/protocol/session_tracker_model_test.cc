@@ -134,7 +134,7 @@ class History {
 
 struct SeenOfHistory {
   std::size_t completed = 0, failed = 0, errors = 0, ready = 0;
-  void on_sample(std::chrono::nanoseconds service, SampleKind kind) {
+  void on_sample(std::chrono::nanoseconds service, SampleKind kind, SessionTracker::TimePoint) {
     EXPECT_GE(service, 0ns);
     ++(kind == SampleKind::Completed ? completed : failed);
   }

@@ -16,12 +16,14 @@ using namespace std::chrono_literals;
 
 struct Seen {
   std::vector<std::chrono::nanoseconds> samples;
+  std::vector<SessionTracker::TimePoint> sampled_at;
   std::string kinds;     // c completed, f failed
   std::string statuses;  // of ReadyForQuery
   std::vector<ErrorClass> errors;
   std::vector<std::chrono::nanoseconds> transactions;
-  void on_sample(std::chrono::nanoseconds service, SampleKind kind) {
+  void on_sample(std::chrono::nanoseconds service, SampleKind kind, SessionTracker::TimePoint now) {
     samples.push_back(service);
+    sampled_at.push_back(now);
     kinds += kind == SampleKind::Completed ? 'c' : 'f';
   }
   void on_error(const ErrorClass& error) { errors.push_back(error); }
@@ -426,6 +428,8 @@ TEST(SessionTracker, LeavesIdleTimeInATransactionOut) {  // B80
   s.client("ES", 12000ms);
   s.server("12CZ", 12004ms);
   EXPECT_EQ(s.seen.samples, (std::vector<std::chrono::nanoseconds>{1ms, 2ms, 4ms}));
+  EXPECT_EQ(s.seen.sampled_at,
+            (std::vector<SessionTracker::TimePoint>{s.at(1ms), s.at(5003ms), s.at(12004ms)}));
   EXPECT_EQ(s.seen.transactions, (std::vector<std::chrono::nanoseconds>{12004ms}));
 }
 

@@ -117,7 +117,7 @@ class TracedSession : public CallSink {
   }
 
   // As the tracker's observer.
-  void on_sample(std::chrono::nanoseconds, protocol::SampleKind) {}
+  void on_sample(std::chrono::nanoseconds, protocol::SampleKind, protocol::SessionTracker::TimePoint) {}
   void on_error(const protocol::ErrorClass&) { calls_of.on_error(); }
   void on_transaction_end(std::chrono::nanoseconds) {}
   void on_ready(const protocol::SessionTracker::Ready& ready) {

@@ -18,7 +18,7 @@ using namespace sluice::protocol;
 
 struct Totals {
   std::uint64_t samples = 0;
-  void on_sample(std::chrono::nanoseconds, SampleKind) { ++samples; }
+  void on_sample(std::chrono::nanoseconds, SampleKind, SessionTracker::TimePoint) { ++samples; }
   void on_error(const ErrorClass&) { ++samples; }
   void on_ready(const SessionTracker::Ready&) { ++samples; }
   void on_transaction_end(std::chrono::nanoseconds) { ++samples; }

@@ -24,7 +24,8 @@ class Side : public CallSink {
     SLUICE_ASSERT(calls_.statement_count() <= SessionCalls::kStatementsMax);
     SLUICE_ASSERT(calls_.pending_count() <= SessionCalls::kPendingMax);
   }
-  void on_sample(std::chrono::nanoseconds, sluice::protocol::SampleKind) {}
+  void on_sample(std::chrono::nanoseconds, sluice::protocol::SampleKind,
+                 sluice::protocol::SessionTracker::TimePoint) {}
   void on_error(const sluice::protocol::ErrorClass&) { calls_.on_error(); }
   void on_ready(const SessionTracker::Ready& ready) { calls_.on_ready(ready.status, ready.idle, ready.at); }
   void on_transaction_end(std::chrono::nanoseconds) {}

@@ -11,7 +11,8 @@ using sluice::protocol::SessionTracker;
 
 struct Counts {
   int samples = 0, errors = 0, ready = 0, transactions = 0;
-  void on_sample(std::chrono::nanoseconds service, sluice::protocol::SampleKind) {
+  void on_sample(std::chrono::nanoseconds service, sluice::protocol::SampleKind,
+                 sluice::protocol::SessionTracker::TimePoint) {
     SLUICE_ASSERT(service.count() >= 0);
     ++samples;
   }
