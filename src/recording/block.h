@@ -12,8 +12,9 @@ namespace sluice::recording {
 
 // A trace file is a file header and then blocks, each a block header and a payload of records, compressed and
 // with a checksum of its own. docs/recording.md has the layout byte by byte.
-// What is written. Version 1, which is read as well, has no record of the queue.
-inline constexpr std::uint16_t kVersion = 2;
+// What is written. Those before are read as well: version 2 has no Who and no Whole, version 1 no Queue
+// either.
+inline constexpr std::uint16_t kVersion = 3;
 inline constexpr std::size_t kFileHeaderBytes = 28;
 inline constexpr std::size_t kBlockHeaderBytes = 32;
 inline constexpr std::size_t kBlockRawBytesMax = 1024 * 1024;

@@ -1,21 +1,36 @@
 #include "recording/record.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sluice::recording {
 namespace {
 
 using std::chrono::microseconds;
 
-enum class Kind : std::uint8_t { Name = 1, Configuration, Session, Transaction, Queries, End, Queue };
+enum class Kind : std::uint8_t { Name = 1, Configuration, Session, Transaction, Queries, End, Queue, Who };
 
-void put_span(Bytes& out, microseconds span) {
-  put_varint(out, static_cast<std::uint64_t>(std::clamp(span, microseconds(0), kSpanMax).count()));
+// The byte of a Whole says which of its fields are there: what most have alike takes no room.
+constexpr std::uint8_t kWhole = 0x80, kTransaction = 0x40, kWaited = 0x20, kExpected = 0x10, kCount = 0x08,
+                       kTail = 0x04;
+constexpr std::uint8_t kNoWhole = 0x03;  // bits that no such byte has
+// Of a Whole without its queries: that byte and seven numbers.
+constexpr std::size_t kWholeBytesMax = 1 + 7 * kVarintBytesMax;
+
+std::uint64_t in_bounds(microseconds span) noexcept {
+  return static_cast<std::uint64_t>(std::clamp(span, microseconds(0), kSpanMax).count());
 }
 
-// 0 is none.
-void put_maybe_id(Bytes& out, const std::optional<NameId>& id) {
-  put_varint(out, id ? std::uint64_t{std::min(*id, kNameIdMax)} + 1 : 0);
+// Of what may be absent: 0 is none.
+std::uint64_t maybe(const std::optional<NameId>& id) noexcept {
+  return id ? std::uint64_t{std::min(*id, kNameIdMax)} + 1 : 0;
+}
+std::uint64_t maybe(const std::optional<microseconds>& span) noexcept {
+  return span ? in_bounds(*span) + 1 : 0;
+}
+
+void put_span(Bytes& out, microseconds span) {
+  put_varint(out, in_bounds(span));
 }
 
 }  // namespace
@@ -24,10 +39,48 @@ void RecordEncoder::put(const Record& record) {
   std::visit([this](const auto& r) { put_record(r); }, record);
 }
 
-void RecordEncoder::put_moment(Offset at) {
+// From the moment of the record before.
+std::int64_t RecordEncoder::step_to(Offset at) {
   const Offset bounded = std::clamp(at, Offset(0), kSpanMax);
-  put_zigzag(out_, (bounded - last_).count());
-  last_ = bounded;
+  return (bounded - std::exchange(last_, bounded)).count();
+}
+
+void RecordEncoder::put_moment(Offset at) {
+  put_zigzag(out_, step_to(at));
+}
+
+// Room is made once for all of it: byte by byte it would take several times as long.
+void RecordEncoder::put(const Whole& whole) {
+  const std::size_t count = std::min(whole.queries.size(), kQueriesMax), before = out_.size();
+  out_.resize(before + kWholeBytesMax + 2 * kVarintBytesMax * count);
+  std::byte* const begin = out_.data() + before;
+  std::uint8_t kind = whole.transaction ? kWhole | kTransaction : kWhole;
+  std::byte* end = put_varint(begin + 1, zigzag_of(step_to(whole.at)));
+  end = put_varint(end, std::min(whole.who, kNameIdMax));
+  end = put_varint(end, maybe(whole.replica));
+  const auto put_unless = [&](std::uint64_t usual, std::uint64_t value, std::uint8_t flag) {
+    if (value == usual) return;
+    kind |= flag;
+    end = put_varint(end, value);
+  };
+  put_unless(0, in_bounds(whole.waited), kWaited);
+  put_unless(0, maybe(whole.expected_size), kExpected);
+  put_unless(1, count, kCount);
+  for (std::size_t i = 0; i < count; ++i) {
+    end = put_varint(end, in_bounds(whole.queries[i].pause));
+    end = put_varint(end, in_bounds(whole.queries[i].response));
+  }
+  put_unless(0, in_bounds(whole.tail), kTail);
+  *begin = static_cast<std::byte>(kind);
+  out_.resize(static_cast<std::size_t>(end - out_.data()));
+}
+
+void RecordEncoder::put_record(const Who& who) {
+  put_fixed(out_, static_cast<std::uint8_t>(Kind::Who));
+  put_varint(out_, std::min(who.id, kNameIdMax));
+  put_varint(out_, std::min(who.session_class, kNameIdMax));
+  for (const auto* id : {&who.host, &who.user, &who.database})
+    put_varint(out_, maybe(*id));
 }
 
 void RecordEncoder::put_record(const Name& name) {
@@ -58,13 +111,8 @@ void RecordEncoder::put_record(const Admission& admission) {
   put_span(out_, admission.waited);
   put_varint(out_, std::min(admission.session_class, kNameIdMax));
   for (const auto* id : {&admission.replica, &admission.host, &admission.user, &admission.database})
-    put_maybe_id(out_, *id);
-  if (admission.expected_size)
-    put_varint(out_, static_cast<std::uint64_t>(
-                         std::clamp(*admission.expected_size, microseconds(0), kSpanMax).count()) +
-                         1);
-  else
-    put_varint(out_, 0);
+    put_varint(out_, maybe(*id));
+  put_varint(out_, maybe(admission.expected_size));
 }
 
 void RecordEncoder::put_record(const Queries& queries) {
@@ -87,6 +135,7 @@ void RecordEncoder::put_record(const End& end) {
 std::optional<Record> RecordDecoder::next() {
   const auto kind = in_.fixed<std::uint8_t>();
   if (!kind) return std::nullopt;
+  if ((*kind & kWhole) != 0) return whole(*kind);
   switch (static_cast<Kind>(*kind)) {
     case Kind::Name:
       return name();
@@ -105,6 +154,8 @@ std::optional<Record> RecordDecoder::next() {
       return end();
     case Kind::Queue:
       return queue();
+    case Kind::Who:
+      return who();
   }
   return std::nullopt;
 }
@@ -133,6 +184,26 @@ bool RecordDecoder::maybe_id(std::optional<NameId>& id) {
   const auto value = in_.varint();
   if (!value || *value > std::uint64_t{kNameIdMax} + 1) return false;
   if (*value > 0) id = static_cast<NameId>(*value - 1);
+  return true;
+}
+
+bool RecordDecoder::maybe_span(std::optional<microseconds>& span) {
+  const auto value = in_.varint();
+  if (!value || *value > static_cast<std::uint64_t>(kSpanMax.count()) + 1) return false;
+  if (*value > 0) span = microseconds(static_cast<std::int64_t>(*value - 1));
+  return true;
+}
+
+bool RecordDecoder::queries(std::vector<Query>& out, std::uint64_t count) {
+  // Each takes two bytes or more: what cannot be there is not allocated for.
+  if (count > kQueriesMax || count > in_.remaining() / 2) return false;
+  out.reserve(static_cast<std::size_t>(count));
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto pause = span();
+    const auto response = pause ? span() : std::nullopt;
+    if (!response) return false;
+    out.push_back({*pause, *response});
+  }
   return true;
 }
 
@@ -175,9 +246,39 @@ std::optional<Record> RecordDecoder::admission() {
   out.session_class = *session_class;
   for (auto* id : {&out.replica, &out.host, &out.user, &out.database})
     if (!maybe_id(*id)) return std::nullopt;
-  const auto size = in_.varint();
-  if (!size || *size > static_cast<std::uint64_t>(kSpanMax.count()) + 1) return std::nullopt;
-  if (*size > 0) out.expected_size = microseconds(static_cast<std::int64_t>(*size - 1));
+  if (!maybe_span(out.expected_size)) return std::nullopt;
+  return out;
+}
+
+std::optional<Record> RecordDecoder::who() {
+  Who out;
+  const auto id = this->id();
+  const auto session_class = id ? this->id() : std::nullopt;
+  if (!session_class) return std::nullopt;
+  out.id = *id;
+  out.session_class = *session_class;
+  for (auto* one : {&out.host, &out.user, &out.database})
+    if (!maybe_id(*one)) return std::nullopt;
+  return out;
+}
+
+std::optional<Record> RecordDecoder::whole(std::uint8_t kind) {
+  if ((kind & kNoWhole) != 0) return std::nullopt;
+  Whole out;
+  out.transaction = (kind & kTransaction) != 0;
+  const auto at = moment();
+  const auto who = at ? id() : std::nullopt;
+  if (!who || !maybe_id(out.replica)) return std::nullopt;
+  const auto waited = (kind & kWaited) != 0 ? span() : microseconds(0);
+  if (!waited || ((kind & kExpected) != 0 && !maybe_span(out.expected_size))) return std::nullopt;
+  const auto count = (kind & kCount) != 0 ? in_.varint() : 1;
+  if (!count || !queries(out.queries, *count)) return std::nullopt;
+  const auto tail = (kind & kTail) != 0 ? span() : microseconds(0);
+  if (!tail) return std::nullopt;
+  out.at = *at;
+  out.waited = *waited;
+  out.who = *who;
+  out.tail = *tail;
   return out;
 }
 
@@ -185,16 +286,8 @@ std::optional<Record> RecordDecoder::queries() {
   Queries out;
   const auto number = in_.varint();
   const auto count = number ? in_.varint() : std::nullopt;
-  // Each takes two bytes or more: what cannot be there is not allocated for.
-  if (!count || *count > kQueriesMax || *count > in_.remaining() / 2) return std::nullopt;
+  if (!count || !queries(out.queries, *count)) return std::nullopt;
   out.number = *number;
-  out.queries.reserve(static_cast<std::size_t>(*count));
-  for (std::uint64_t i = 0; i < *count; ++i) {
-    const auto pause = span();
-    const auto response = pause ? span() : std::nullopt;
-    if (!response) return std::nullopt;
-    out.queries.push_back({*pause, *response});
-  }
   return out;
 }
 

@@ -84,7 +84,30 @@ struct End {
   friend bool operator==(const End&, const End&) = default;
 };
 
-using Record = std::variant<Name, Configuration, Queue, Admission, Queries, End>;
+// Those that are alike in all of these: an id of its own, named before it is used, as of names. Since
+// version 3.
+struct Who {
+  NameId id = 0;
+  NameId session_class = 0;
+  std::optional<NameId> host, user, database;
+  friend bool operator==(const Who&, const Who&) = default;
+};
+
+// A session, or in transaction mode a transaction, from its admission to its end: what Admission, Queries and
+// End say, in one record, which needs no number. Since version 3.
+struct Whole {
+  Offset at{};                         // when it asked
+  std::chrono::microseconds waited{};  // in the queue
+  bool transaction = false;
+  NameId who = 0;
+  std::optional<NameId> replica;                           // none: refused
+  std::optional<std::chrono::microseconds> expected_size;  // its service time, before it began
+  std::vector<Query> queries;
+  std::chrono::microseconds tail{};  // from the last answer, or the admission, to the end
+  friend bool operator==(const Whole&, const Whole&) = default;
+};
+
+using Record = std::variant<Name, Configuration, Queue, Admission, Queries, End, Who, Whole>;
 
 // Records one after the other; moments as differences from the one before, from `base` at first.
 class RecordEncoder {
@@ -93,6 +116,7 @@ class RecordEncoder {
   void start(Offset base) noexcept { last_ = base; }
   // Spans and numbers beyond their bounds are cut to them.
   void put(const Record&);
+  void put(const Whole&);  // most of what is recorded is of this kind
 
  private:
   void put_record(const Name&);
@@ -101,6 +125,9 @@ class RecordEncoder {
   void put_record(const Admission&);
   void put_record(const Queries&);
   void put_record(const End&);
+  void put_record(const Who&);
+  void put_record(const Whole& whole) { put(whole); }
+  std::int64_t step_to(Offset);
   void put_moment(Offset);
 
   Bytes& out_;
@@ -121,10 +148,14 @@ class RecordDecoder {
   std::optional<Record> admission();
   std::optional<Record> queries();
   std::optional<Record> end();
+  std::optional<Record> who();
+  std::optional<Record> whole(std::uint8_t kind);
   std::optional<Offset> moment();
   std::optional<std::chrono::microseconds> span();
   std::optional<NameId> id();
   bool maybe_id(std::optional<NameId>&);
+  bool maybe_span(std::optional<std::chrono::microseconds>&);
+  bool queries(std::vector<Query>&, std::uint64_t count);
 
   VarintReader in_;
   Offset last_;

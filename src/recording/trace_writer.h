@@ -3,8 +3,11 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -31,7 +34,10 @@ class TraceWriter {
   void begin_file(std::int64_t began_us);
   // The id of a name in this file. Beyond kNameIdMax names of a kind all others are the last one.
   NameId name(NameKind, std::string_view text);
+  // The id in this file of those that are alike in all but it; beyond kNameIdMax as above.
+  NameId who(const Who&);
   void add(const Record&);
+  void add(const Whole&);
   // Ends the block that is being filled, if there is anything in it.
   void flush();
 
@@ -43,6 +49,9 @@ class TraceWriter {
   std::uint64_t file_bytes() const noexcept { return file_bytes_; }
 
  private:
+  void begin_block_at(Offset);
+  void end_if_full();
+
   Settings settings_;
   // A name is looked up without becoming a string.
   struct Hash : std::hash<std::string_view> {
@@ -51,6 +60,8 @@ class TraceWriter {
   using Ids = std::unordered_map<std::string, NameId, Hash, std::equal_to<>>;
 
   std::array<Ids, kNameKindCount> names_;
+  using WhoKey = std::tuple<NameId, std::optional<NameId>, std::optional<NameId>, std::optional<NameId>>;
+  std::map<WhoKey, NameId> who_;
   Bytes records_;  // of the block that is being filled
   Offset base_{};
   RecordEncoder encoder_;

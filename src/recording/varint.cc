@@ -9,8 +9,7 @@ void put_varint(Bytes& out, std::uint64_t value) {
 }
 
 void put_zigzag(Bytes& out, std::int64_t value) {
-  const auto bits = static_cast<std::uint64_t>(value);
-  put_varint(out, bits << 1 ^ (value < 0 ? ~std::uint64_t{0} : 0));
+  put_varint(out, zigzag_of(value));
 }
 
 void put_text(Bytes& out, std::string_view text) {

@@ -11,8 +11,19 @@ namespace sluice::recording {
 // Whole numbers in as few bytes as they need: seven bits a byte, the lowest first, the highest bit set on all
 // but the last (LEB128). At most ten bytes; a reader takes the shortest form alone.
 void put_varint(Bytes& out, std::uint64_t value);
+inline constexpr std::size_t kVarintBytesMax = 10;
+// The same where there is room for the longest; gives back where it ends.
+inline std::byte* put_varint(std::byte* out, std::uint64_t value) noexcept {
+  for (; value >= 0x80; value >>= 7)
+    *out++ = static_cast<std::byte>((value & 0x7F) | 0x80);
+  *out++ = static_cast<std::byte>(value);
+  return out;
+}
 // Signed numbers near 0 in few bytes: 0, -1, 1, -2, ... as 0, 1, 2, 3, ...
 void put_zigzag(Bytes& out, std::int64_t value);
+inline std::uint64_t zigzag_of(std::int64_t value) noexcept {
+  return static_cast<std::uint64_t>(value) << 1 ^ (value < 0 ? ~std::uint64_t{0} : 0);
+}
 void put_text(Bytes& out, std::string_view text);  // its length, then its bytes
 
 // Little-endian, of the width of the type.

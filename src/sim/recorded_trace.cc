@@ -93,26 +93,34 @@ class Loader {
   }
 
   std::string on(const recording::Admission& admission) {
+    if (admit(admission)) by_number_[admission.number] = guests_.size() - 1;
+    return "";
+  }
+
+  // False for one that was refused.
+  bool admit(const recording::Admission& admission) {
     see(admission.at);
     if (!admission.replica) {
       ++trace_.refused;
-      return "";
+      return false;
     }
     transactions_ += admission.transaction ? 1 : 0;
-    by_number_[admission.number] = guests_.size();
     guests_.push_back({admission, {}, std::nullopt});
-    return "";
+    return true;
   }
 
   // What belongs to no admission in the trace began before it.
   std::string on(const recording::Queries& queries) {
     const auto found = by_number_.find(queries.number);
-    if (found == by_number_.end()) return "";
-    for (const recording::Query& q : queries.queries) {
-      guests_[found->second].queries.push_back({seconds(q.pause), seconds(q.response)});
+    return found == by_number_.end() ? "" : add_queries(guests_[found->second], queries.queries);
+  }
+
+  std::string add_queries(Guest& guest, const std::vector<recording::Query>& queries) {
+    for (const recording::Query& q : queries) {
+      guest.queries.push_back({seconds(q.pause), seconds(q.response)});
       time_ += seconds(q.pause) + seconds(q.response);
     }
-    trace_.query_count += queries.queries.size();
+    trace_.query_count += queries.size();
     return time_ <= static_cast<double>(kTimeMax)
                ? ""
                : "its pauses and queries add up to more than " + std::to_string(kTimeMax) + " s";
@@ -125,6 +133,31 @@ class Loader {
     guests_[found->second].ended = end.at;
     by_number_.erase(found);
     return "";
+  }
+
+  // Only the class counts here. There are no more of them than ids.
+  std::string on(const recording::Who& who) {
+    class_of_[who.id] = who.session_class;
+    return "";
+  }
+
+  std::string on(const recording::Whole& whole) {
+    recording::Admission admission;
+    admission.at = whole.at;
+    admission.waited = whole.waited;
+    admission.transaction = whole.transaction;
+    admission.replica = whole.replica;
+    admission.expected_size = whole.expected_size;
+    // As one whose class has no name.
+    const auto known = class_of_.find(whole.who);
+    admission.session_class = known == class_of_.end() ? recording::kNameIdMax : known->second;
+    if (!admit(admission)) return "";
+    recording::Offset ended = whole.at + whole.waited + whole.tail;
+    for (const recording::Query& q : whole.queries)
+      ended += q.pause + q.response;
+    see(std::min<recording::Offset>(ended, recording::kSpanMax));
+    guests_.back().ended = ended;
+    return add_queries(guests_.back(), whole.queries);
   }
 
   void see(recording::Offset at) { trace_.duration = std::max(trace_.duration, seconds(at)); }
@@ -171,6 +204,7 @@ class Loader {
   std::optional<recording::Queue> queued_;
   std::string first_configuration_;
   std::unordered_map<recording::NameId, std::string> names_[recording::kNameKindCount];
+  std::unordered_map<recording::NameId, recording::NameId> class_of_;  // of each Who
   std::vector<Guest> guests_;
   std::unordered_map<std::uint64_t, std::size_t> by_number_;  // those that have not ended
   std::uint64_t transactions_ = 0;

@@ -72,6 +72,10 @@ TEST(Record, IsCompact) {
   encoder.put(Queries{5'000'000, {{microseconds(0), microseconds(850)}}});
   encoder.put(End{5'000'000, Offset(1'800)});
   EXPECT_LE(bytes.size(), 32U) << "a transaction of one query";
+  bytes.clear();
+  Whole whole{Offset(1'900), {}, true, 3, 2, std::nullopt, {{microseconds(0), microseconds(850)}}, {}};
+  encoder.put(whole);
+  EXPECT_LE(bytes.size(), 8U) << "the same in one record";
 }
 
 TEST(Record, IsCutToItsBounds) {
@@ -84,6 +88,15 @@ TEST(Record, IsCutToItsBounds) {
   encoder.put(a);
   encoder.put(Name{NameKind::User, 1, std::string(1000, 'x')});
   encoder.put(Queries{1, std::vector<Query>(kQueriesMax + 1)});
+  encoder.put(Who{~NameId{0}, ~NameId{0}, ~NameId{0}, std::nullopt, kNameIdMax});
+  Whole whole;
+  whole.at = Offset(-1);
+  whole.waited = whole.tail = kSpanMax + microseconds(1);
+  whole.who = ~NameId{0};
+  whole.replica = ~NameId{0};
+  whole.expected_size = microseconds::max();
+  whole.queries.assign(kQueriesMax + 1, {microseconds::max(), microseconds::min()});
+  encoder.put(whole);
   encoder.put(Configuration{Offset(0), std::string(kConfigurationBytesMax + 1, 'x')});
   RecordDecoder decoder(bytes, Offset(0));
   const auto first = std::get<Admission>(*decoder.next());
@@ -92,6 +105,10 @@ TEST(Record, IsCutToItsBounds) {
   EXPECT_EQ(first.session_class, kNameIdMax);
   EXPECT_EQ(std::get<Name>(*decoder.next()).text.size(), kNameBytesMax);
   EXPECT_EQ(std::get<Queries>(*decoder.next()).queries.size(), kQueriesMax);
+  EXPECT_EQ(decoder.next(), Record(Who{kNameIdMax, kNameIdMax, kNameIdMax, std::nullopt, kNameIdMax}));
+  const std::vector<Query> longest(kQueriesMax, {kSpanMax, microseconds(0)});
+  EXPECT_EQ(decoder.next(),
+            Record(Whole{Offset(0), kSpanMax, false, kNameIdMax, kNameIdMax, kSpanMax, longest, kSpanMax}));
   EXPECT_TRUE(decoder.at_end()) << "a configuration beyond its bound is left out";
 }
 
@@ -106,13 +123,30 @@ TEST(Record, AQueueOfAnotherOrderIsNone) {
   }
 }
 
+TEST(Record, AWholeOneCutAnywhereIsNone) {
+  Bytes bytes;
+  RecordEncoder encoder(bytes, Offset(0));
+  encoder.put(Whole{Offset(300),
+                    microseconds(200),
+                    true,
+                    200,
+                    200,
+                    microseconds(0),
+                    {{microseconds(0), microseconds(850)}, {microseconds(1), microseconds(20'000)}},
+                    {}});
+  for (std::size_t cut = 0; cut < bytes.size(); ++cut)
+    EXPECT_FALSE(RecordDecoder(ByteView(bytes).first(cut), Offset(0)).next()) << cut;
+  EXPECT_TRUE(RecordDecoder(bytes, Offset(0)).next());
+}
+
 // Whatever is read is within the bounds that a user of records may rely on; and reading ends.
 TEST(Record, NoBytesGiveMoreThanTheBounds) {
   Rng rng(3);
+  int whole = 0;
   for (int i = 0; i < 20'000; ++i) {
     Bytes bytes(rng.below(60));
     for (std::byte& b : bytes)
-      b = static_cast<std::byte>(rng.below(rng.below(2) == 0 ? 8 : 256));
+      b = static_cast<std::byte>(rng.below(rng.below(2) == 0 ? 9 : 256));
     RecordDecoder decoder(bytes, Offset(0));
     while (const auto record = decoder.next())
       if (const auto* a = std::get_if<Admission>(&*record)) {
@@ -120,8 +154,18 @@ TEST(Record, NoBytesGiveMoreThanTheBounds) {
         EXPECT_GE(a->at, Offset(0));
         EXPECT_LE(a->waited, kSpanMax);
         EXPECT_LE(a->session_class, kNameIdMax);
+      } else if (const auto* w = std::get_if<Whole>(&*record)) {
+        ++whole;
+        EXPECT_LE(w->at, Offset(kSpanMax));
+        EXPECT_GE(w->at, Offset(0));
+        EXPECT_LE(w->waited, kSpanMax);
+        EXPECT_LE(w->tail, kSpanMax);
+        EXPECT_LE(w->who, kNameIdMax);
+        EXPECT_LE(w->replica.value_or(0), kNameIdMax);
+        EXPECT_LE(w->queries.size(), kQueriesMax);
       }
   }
+  EXPECT_GT(whole, 100);
 }
 
 }  // namespace

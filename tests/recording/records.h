@@ -19,9 +19,12 @@ inline std::vector<Record> some_records(std::size_t admissions, std::uint64_t se
   const auto span = [&] {
     return microseconds(static_cast<std::int64_t>(rng.below(1 + rng.below(1u << rng.below(30)))));
   };
-  std::vector<Record> out = {Name{NameKind::Class, 0, "premium"}, Name{NameKind::Replica, 0, "r1"},
-                             Name{NameKind::User, 0, ""}, Configuration{Offset(5), "{\"op\":\"config\"}"},
-                             Queue{Offset(6), QueueOrder::ShortestFirst, microseconds(10'000'000)}};
+  std::vector<Record> out = {Name{NameKind::Class, 0, "premium"},
+                             Name{NameKind::Replica, 0, "r1"},
+                             Name{NameKind::User, 0, ""},
+                             Configuration{Offset(5), "{\"op\":\"config\"}"},
+                             Queue{Offset(6), QueueOrder::ShortestFirst, microseconds(10'000'000)},
+                             Who{0, 0, std::nullopt, 0, std::nullopt}};
   Offset now(0);
   for (std::uint64_t number = 0; number < admissions; ++number) {
     now += span();
@@ -41,6 +44,18 @@ inline std::vector<Record> some_records(std::size_t admissions, std::uint64_t se
     out.push_back(
         End{number, now - microseconds(static_cast<std::int64_t>(rng.below(1000)))});  // not in order
     if (std::get<End>(out.back()).at < Offset(0)) std::get<End>(out.back()).at = Offset(0);
+    if (rng.below(2) == 0) continue;
+    Whole whole;
+    whole.at = now;
+    whole.waited = span();
+    whole.transaction = rng.below(2) == 0;
+    whole.who = static_cast<NameId>(rng.below(300));
+    if (rng.below(4) > 0) whole.replica = static_cast<NameId>(rng.below(3));
+    if (rng.below(2) == 0) whole.expected_size = span();
+    for (std::uint64_t i = rng.below(5); i > 0; --i)
+      whole.queries.push_back({span(), span()});
+    whole.tail = span();
+    out.push_back(whole);
   }
   return out;
 }

@@ -79,19 +79,23 @@ TEST(Trace, SaysWhatAFileIsThatIsNone) {
             "later one");
 }
 
-// Version 1 had no record of the queue, and no other difference.
-TEST(Trace, OfTheVersionBeforeIsRead) {
-  const std::vector<Record> records = {Configuration{Offset(5), "{}"}, Admission{}, End{0, Offset(9)}};
-  Bytes raw, file;
-  RecordEncoder encoder(raw, Offset(0));
-  for (const Record& record : records)
-    encoder.put(record);
-  append_file_header(file, {1, 77});
-  append_block(file, raw, Offset(0));
-  const ReadTrace read = read_all(std::string(as_text(file)));
-  EXPECT_FALSE(read.damage);
-  EXPECT_EQ(read.header.version, 1);
-  EXPECT_EQ(read.records, records);
+// Version 1 had no record of the queue, version 2 none of whole transactions, and there is no other
+// difference.
+TEST(Trace, OfTheVersionsBeforeIsRead) {
+  const std::vector<Record> records = {Configuration{Offset(5), "{}"}, Admission{}, Queries{0, {Query{}}},
+                                       End{0, Offset(9)}};
+  for (const std::uint16_t version : {std::uint16_t{1}, std::uint16_t{2}}) {
+    Bytes raw, file;
+    RecordEncoder encoder(raw, Offset(0));
+    for (const Record& record : records)
+      encoder.put(record);
+    append_file_header(file, {version, 77});
+    append_block(file, raw, Offset(0));
+    const ReadTrace read = read_all(std::string(as_text(file)));
+    EXPECT_FALSE(read.damage);
+    EXPECT_EQ(read.header.version, version);
+    EXPECT_EQ(read.records, records);
+  }
 }
 
 TEST(Trace, ASoundBlockWithARecordOfAnotherKindIsTakenUpToIt) {
@@ -169,6 +173,22 @@ TEST(TraceWriter, NamesAThingOnceAFile) {
   writer.flush();
   const Bytes second = writer.take();
   EXPECT_EQ(read_all(std::string(as_text(second))).records.size(), 1U);
+}
+
+TEST(TraceWriter, SaysWhoOnceAFile) {
+  TraceWriter writer;
+  const Who premium{0, 0, std::nullopt, 3, 1}, freemium{0, 1, std::nullopt, 3, 1}, nobody{};
+  for (int file = 0; file < 2; ++file) {
+    writer.begin_file(0);
+    EXPECT_EQ(writer.who(premium), 0U);
+    EXPECT_EQ(writer.who(freemium), 1U);
+    EXPECT_EQ(writer.who(nobody), 2U);
+    EXPECT_EQ(writer.who(premium), 0U);
+    writer.flush();
+    const Bytes bytes = writer.take();
+    EXPECT_EQ(read_all(std::string(as_text(bytes))).records,
+              (std::vector<Record>{premium, Who{1, 1, std::nullopt, 3, 1}, Who{2, 0, {}, {}, {}}}));
+  }
 }
 
 TEST(TraceWriter, SaysWhenAFileIsLongEnough) {

@@ -117,6 +117,45 @@ TEST(RecordedTrace, RefusesMoreTimeThanCanBeCounted) {
   };
   EXPECT_EQ(with(50), "");
   EXPECT_EQ(with(100), "its pauses and queries add up to more than 4000000000 s");
+  recording::Whole whole;
+  whole.replica = 0;
+  whole.queries.assign(100, {year, year});
+  EXPECT_EQ(loaded(file_with({whole})).problem, with(100));
+}
+
+TEST(RecordedTrace, TakesAWholeOneAsItsPieces) {
+  using namespace recording;
+  const auto us = [](int count) { return std::chrono::microseconds(count); };
+  const Queries queries{1, {{us(5), us(70)}, {us(1), us(30)}}};
+  Admission admission{1, Offset(1'000), us(40), true, 1, 0, {}, {}, {}, us(90)};
+  Whole whole{Offset(1'000), us(40), true, 7, 0, us(90), queries.queries, us(9)};
+  const Who who{7, 1, std::nullopt, std::nullopt, std::nullopt};
+  const std::vector<Record> names = {Name{NameKind::Class, 1, "freemium"},
+                                     Name{NameKind::Class, 0, "premium"}, Name{NameKind::Replica, 0, "r2"}};
+  const auto with = [&](std::vector<Record> more) {
+    more.insert(more.begin(), names.begin(), names.end());
+    return loaded(file_with(more)).trace;
+  };
+  const RecordedTrace pieces = with({admission, queries, End{1, Offset(1'155)}}), one = with({who, whole});
+  for (const RecordedTrace* trace : {&pieces, &one}) {
+    EXPECT_EQ(trace->duration, 0.001155);
+    EXPECT_EQ(trace->query_count, 2U);
+    EXPECT_EQ(trace->unended, 1U) << "the session that is in all files";
+    EXPECT_EQ(trace->sized, 1U);
+    ASSERT_EQ(trace->guests.size(), 2U);
+    const RecordedGuest& guest = trace->guests[1];
+    EXPECT_EQ(guest.at, 0.001);
+    EXPECT_EQ(guest.waited, 0.00004);
+    EXPECT_EQ(guest.session_class, 1U);
+    EXPECT_EQ(guest.replica, 1U);
+    EXPECT_EQ(guest.queries.size(), 2U);
+    EXPECT_NEAR(guest.tail, 9e-6, 1e-12);
+    EXPECT_EQ(guest.expected_size, 90e-6);
+  }
+  whole.who = 8;
+  EXPECT_EQ(with({who, whole}).guests[1].session_class, 1U) << "of nobody that is known: the lowest";
+  whole.replica.reset();
+  EXPECT_EQ(with({who, whole}).refused, 1U);
 }
 
 TEST(RecordedTrace, IsCutShortWhereItIsLong) {

@@ -76,7 +76,45 @@ inline std::chrono::microseconds in_microseconds(double seconds) {
   return std::chrono::microseconds(static_cast<std::int64_t>(seconds * 1e6 + 0.5));
 }
 
-// As the router writes it.
+// A guest as `writer` has it, and its end.
+inline recording::Admission admission_of(recording::TraceWriter& writer, const RecordedTrace& trace,
+                                         std::size_t g) {
+  using namespace recording;
+  const RecordedGuest& guest = trace.guests[g];
+  Admission admission;
+  admission.number = g;
+  admission.at = in_microseconds(guest.at);
+  admission.waited = in_microseconds(guest.waited);
+  admission.transaction = trace.transactions;
+  admission.session_class = writer.name(NameKind::Class, trace.config.classes[guest.session_class].name);
+  if (guest.replica)
+    admission.replica = writer.name(NameKind::Replica, trace.config.replicas[*guest.replica].name);
+  if (guest.expected_size > 0) admission.expected_size = in_microseconds(guest.expected_size);
+  return admission;
+}
+
+inline void write_guest(recording::TraceWriter& writer, const RecordedTrace& trace, std::size_t g) {
+  using namespace recording;
+  const RecordedGuest& guest = trace.guests[g];
+  const Admission admission = admission_of(writer, trace, g);
+  std::vector<Query> queries;
+  double now = guest.at + guest.waited;
+  for (const RecordedQuery& q : guest.queries) {
+    queries.push_back({in_microseconds(q.pause), in_microseconds(q.response)});
+    now += q.pause + q.response;
+  }
+  if (g % 3 > 0) {
+    const NameId who = writer.who({0, admission.session_class, std::nullopt, std::nullopt, std::nullopt});
+    writer.add(Whole{admission.at, admission.waited, admission.transaction, who, admission.replica,
+                     admission.expected_size, queries, in_microseconds(guest.tail)});
+    return;
+  }
+  writer.add(admission);
+  writer.add(Queries{g, queries});
+  writer.add(End{g, in_microseconds(now + guest.tail)});
+}
+
+// As the router writes it: most in one record, some piece by piece.
 inline std::string file_of(const RecordedTrace& trace, std::size_t block_bytes = 4'096) {
   using namespace recording;
   TraceWriter writer({.block_bytes = block_bytes});
@@ -87,27 +125,8 @@ inline std::string file_of(const RecordedTrace& trace, std::size_t block_bytes =
                        ? QueueOrder::ShortestFirst
                        : QueueOrder::Fcfs,
                    std::chrono::duration_cast<std::chrono::microseconds>(trace.queue.ageing)});
-  for (std::size_t g = 0; g < trace.guests.size(); ++g) {
-    const RecordedGuest& guest = trace.guests[g];
-    Admission admission;
-    admission.number = g;
-    admission.at = in_microseconds(guest.at);
-    admission.waited = in_microseconds(guest.waited);
-    admission.transaction = trace.transactions;
-    admission.session_class = writer.name(NameKind::Class, trace.config.classes[guest.session_class].name);
-    if (guest.replica)
-      admission.replica = writer.name(NameKind::Replica, trace.config.replicas[*guest.replica].name);
-    if (guest.expected_size > 0) admission.expected_size = in_microseconds(guest.expected_size);
-    writer.add(admission);
-    Queries queries{g, {}};
-    double now = guest.at + guest.waited;
-    for (const RecordedQuery& q : guest.queries) {
-      queries.queries.push_back({in_microseconds(q.pause), in_microseconds(q.response)});
-      now += q.pause + q.response;
-    }
-    writer.add(queries);
-    writer.add(End{g, in_microseconds(now + guest.tail)});
-  }
+  for (std::size_t g = 0; g < trace.guests.size(); ++g)
+    write_guest(writer, trace, g);
   writer.flush();
   const Bytes bytes = writer.take();
   return std::string(as_text(bytes));
