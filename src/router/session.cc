@@ -387,8 +387,7 @@ void Session::begin_accounting(telemetry::DatabaseLabel database) {
                   {snapshot_->class_name(tag_.priority), tag_.user, tag_.database, tag_.host});
   if (SessionRecording* const recording = meter_.recording();
       recording != nullptr && !transactions_ && on_replica())
-    recording->admitted(RecordedEvent::Kind::Session, granted_->replica, granted_->waited, tag_.size,
-                        Clock::now());
+    recording->admitted(RecordedKind::Session, granted_->replica, granted_->waited, tag_.size, Clock::now());
   if (!transactions_) {
     metrics.count(metric::sessions_opened_total, tag_.priority, server_label());
     metrics.change(metric::sessions, 1, tag_.priority, server_label());

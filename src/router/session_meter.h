@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -39,8 +40,10 @@ class SessionMeter {
   }
 
   // Records what follows. Each replica that it gets is noted by itself: see SessionRecording.
-  void record(RecordingBuffer& buffer, RecordedWho who) { recording_.emplace(buffer, std::move(who)); }
-  SessionRecording* recording() noexcept { return recording_ ? &*recording_ : nullptr; }
+  void record(RecordingBuffer& buffer, RecordedWho who) {
+    recording_ = std::make_unique<SessionRecording>(buffer, std::move(who));
+  }
+  SessionRecording* recording() noexcept { return recording_.get(); }
 
   // What the session came to, for its last line in the log.
   struct Totals {
@@ -92,7 +95,7 @@ class SessionMeter {
   std::uint64_t from_server_ = 0;
   Totals totals_;
   std::optional<SessionTrace> trace_;
-  std::optional<SessionRecording> recording_;
+  std::unique_ptr<SessionRecording> recording_;  // few routers record, and it is not small
 };
 
 }  // namespace sluice::router

@@ -19,9 +19,20 @@ namespace {
 
 constexpr std::size_t kHashBytes = 8;  // that are shown of 32
 constexpr std::size_t kHashesKept = 10'000;
+// What threads hand over was noted in the half second before, or a little earlier.
+constexpr std::chrono::seconds kNotedBefore{1};
 
 std::chrono::microseconds in_microseconds(std::chrono::nanoseconds span) {
   return std::chrono::duration_cast<std::chrono::microseconds>(span);
+}
+
+recording::Query in_microseconds(const RecordedQuery& query) {
+  return {in_microseconds(query.pause), in_microseconds(query.response)};
+}
+
+std::optional<std::chrono::microseconds> expected_size_of(const RecordedEvent& event) {
+  if (event.expected == kSizeUnknown) return std::nullopt;
+  return in_microseconds(event.expected);
 }
 
 std::string numbered(const std::string& path, std::uint32_t number) {
@@ -47,9 +58,9 @@ bool TraceRecorder::configure(const config::Config& config) {
   if (options.record_trace != path_) {
     close();
     path_ = options.record_trace;
-    if (!path_.empty()) begin_file();
+    if (!path_.empty()) begin_file(std::chrono::seconds(0));
   } else if (recording() && other_configuration) {
-    note_configuration();
+    note_configuration(offset_of(Clock::now()));
   }
   return recording();
 }
@@ -68,7 +79,8 @@ void TraceRecorder::rotate() const {
     std::filesystem::rename(numbered(path_, i - 1), numbered(path_, i), ignored);
 }
 
-void TraceRecorder::begin_file() {
+// `before`: as if it had been begun so long ago.
+void TraceRecorder::begin_file(std::chrono::seconds before) {
   if (file_.is_open()) file_.close();
   rotate();
   // A trace may name users: for the owner alone.
@@ -77,17 +89,16 @@ void TraceRecorder::begin_file() {
   ::close(made);
   file_.open(path_, std::ios::binary | std::ios::trunc);
   if (!file_) return fail("cannot be opened");
-  began_ = Clock::now();
-  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  began_ = Clock::now() - before;
+  const auto since_epoch = (std::chrono::system_clock::now() - before).time_since_epoch();
   writer_.begin_file(std::chrono::duration_cast<std::chrono::microseconds>(since_epoch).count());
-  note_configuration();
+  note_configuration(recording::Offset(0));
   write();
 }
 
-void TraceRecorder::note_configuration() {
-  const recording::Offset now = offset_of(Clock::now());
-  writer_.add(recording::Configuration{now, configuration_});
-  writer_.add(recording::Queue{now, queue_.order, queue_.ageing});
+void TraceRecorder::note_configuration(recording::Offset at) {
+  writer_.add(recording::Configuration{at, configuration_});
+  writer_.add(recording::Queue{at, queue_.order, queue_.ageing});
 }
 
 void TraceRecorder::fail(const char* what) {
@@ -133,46 +144,99 @@ const std::string& TraceRecorder::shown(const std::string& name) {
   return place->second;
 }
 
-recording::Record TraceRecorder::admission_of(const RecordedEvent& event, const ReplicaName& replica_name) {
+recording::Who TraceRecorder::who_of(const RecordedWho& who) {
   using recording::NameKind;
+  recording::Who out;
+  out.session_class = writer_.name(NameKind::Class, who.session_class);
+  out.user = writer_.name(NameKind::User, shown(who.user));
+  out.database = writer_.name(NameKind::Database, shown(who.database));
+  if (!who.host.empty()) out.host = writer_.name(NameKind::Host, who.host);
+  out.id = writer_.who(out);
+  return out;
+}
+
+// Looked up once a batch: for each event it would take longer than all else.
+recording::NameId TraceRecorder::replica_of(const RecordedEvent& event, const ReplicaName& replica_name) {
+  const std::size_t place = event.replica.value();
+  if (place >= replicas_.size()) replicas_.resize(place + 1);
+  if (!replicas_[place])
+    replicas_[place] = writer_.name(recording::NameKind::Replica, replica_name(event.replica));
+  return *replicas_[place];
+}
+
+// Spans are those between moments in whole microseconds, so that they add up to the end, and nothing is left
+// over for the tail of one that ended with its last answer.
+void TraceRecorder::add_whole(const RecordedEvent& event, recording::NameId replica, Queries queries) {
+  Clock::time_point moment = event.at;
+  recording::Offset before = offset_of(moment);
+  const auto until = [&](Clock::time_point next) {
+    moment = next;
+    const recording::Offset now = offset_of(next);
+    return now - std::exchange(before, now);
+  };
+  whole_.at = before;
+  whole_.waited = until(moment + event.waited);
+  whole_.transaction = event.of == RecordedKind::Transaction;
+  whole_.who = who_[event.who].id;
+  whole_.replica = replica;
+  whole_.expected_size = expected_size_of(event);
+  whole_.queries.clear();
+  for (const RecordedQuery& query : queries) {
+    const recording::Offset pause = until(moment + query.pause);
+    whole_.queries.push_back({pause, until(moment + query.response)});
+  }
+  whole_.tail = until(event.ended);
+  writer_.add(whole_);
+}
+
+void TraceRecorder::add_admission(const RecordedEvent& event, recording::NameId replica) {
+  const recording::Who& who = who_[event.who];
   recording::Admission out;
   out.number = event.number;
   out.at = offset_of(event.at);
-  out.waited = in_microseconds(event.first);
-  out.transaction = event.kind == RecordedEvent::Kind::Transaction;
-  if (event.second != kSizeUnknown) out.expected_size = in_microseconds(event.second);
-  out.session_class = writer_.name(NameKind::Class, event.who->session_class);
-  out.replica = writer_.name(NameKind::Replica, replica_name(event.replica));
-  out.user = writer_.name(NameKind::User, shown(event.who->user));
-  out.database = writer_.name(NameKind::Database, shown(event.who->database));
-  if (!event.who->host.empty()) out.host = writer_.name(NameKind::Host, event.who->host);
-  return out;
+  out.waited = in_microseconds(event.waited);
+  out.transaction = event.of == RecordedKind::Transaction;
+  out.session_class = who.session_class;
+  out.replica = replica;
+  out.host = who.host;
+  out.user = who.user;
+  out.database = who.database;
+  out.expected_size = expected_size_of(event);
+  writer_.add(out);
+}
+
+void TraceRecorder::add_queries(const RecordedEvent& event, Queries queries) {
+  recording::Queries out{event.number, {}};
+  out.queries.reserve(queries.size());
+  for (const RecordedQuery& query : queries)
+    out.queries.push_back(in_microseconds(query));
+  writer_.add(out);
 }
 
 void TraceRecorder::take(const RecordedBatch& batch, const ReplicaName& replica_name) {
   batches_.fetch_sub(1, std::memory_order_relaxed);
   if (!recording()) return;
-  if (writer_.file_bytes() >= file_bytes_max_) begin_file();
-  for (std::size_t i = 0; i < batch.size();) {
-    const RecordedEvent& event = batch[i++];
+  if (writer_.file_bytes() >= file_bytes_max_) begin_file(kNotedBefore);
+  replicas_.clear();
+  who_.clear();
+  for (const auto& who : batch.who)
+    who_.push_back(who_of(*who));
+  Queries rest = batch.queries;
+  for (const RecordedEvent& event : batch.events) {
+    const Queries queries = rest.first(event.query_count);
+    rest = rest.subspan(event.query_count);
     switch (event.kind) {
-      case RecordedEvent::Kind::Session:
-      case RecordedEvent::Kind::Transaction:
-        writer_.add(admission_of(event, replica_name));
+      case RecordedEvent::Kind::Whole:
+        add_whole(event, replica_of(event, replica_name), queries);
         break;
-      case RecordedEvent::Kind::Query: {
-        recording::Queries queries{event.number,
-                                   {{in_microseconds(event.first), in_microseconds(event.second)}}};
-        while (i < batch.size() && batch[i].kind == RecordedEvent::Kind::Query &&
-               batch[i].number == event.number && queries.queries.size() < recording::kQueriesMax) {
-          queries.queries.push_back({in_microseconds(batch[i].first), in_microseconds(batch[i].second)});
-          ++i;
-        }
-        writer_.add(queries);
+      case RecordedEvent::Kind::Admission:
+        add_admission(event, replica_of(event, replica_name));
         break;
-      }
+      case RecordedEvent::Kind::Queries:
+        add_queries(event, queries);
+        break;
       case RecordedEvent::Kind::End:
-        writer_.add(recording::End{event.number, offset_of(event.at)});
+        writer_.add(recording::End{event.number, offset_of(event.ended)});
         break;
     }
   }

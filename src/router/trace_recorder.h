@@ -8,8 +8,10 @@
 #include <fstream>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "config/config.h"
 #include "recording/trace_writer.h"
@@ -43,15 +45,20 @@ class TraceRecorder {
   void close();
 
  private:
-  void begin_file();
+  void begin_file(std::chrono::seconds before);
   void rotate() const;
-  void note_configuration();  // and the queue
+  void note_configuration(recording::Offset at);  // and the queue
   void write();
   void fail(const char* what);
   recording::Offset offset_of(Clock::time_point at) const;
   std::string hash_of(const std::string& name) const;
   const std::string& shown(const std::string& name);
-  recording::Record admission_of(const RecordedEvent& event, const ReplicaName& replica_name);
+  recording::Who who_of(const RecordedWho& who);
+  recording::NameId replica_of(const RecordedEvent& event, const ReplicaName& replica_name);
+  using Queries = std::span<const RecordedQuery>;
+  void add_whole(const RecordedEvent& event, recording::NameId replica, Queries queries);
+  void add_admission(const RecordedEvent& event, recording::NameId replica);
+  void add_queries(const RecordedEvent& event, Queries queries);
 
   const std::array<std::byte, 32> secret_;
   recording::TraceWriter writer_;
@@ -62,6 +69,10 @@ class TraceRecorder {
   std::string configuration_;  // as a decide event
   recording::Queue queue_;
   std::unordered_map<std::string, std::string> hashes_;  // of names
+  // As the file has them, of the batch at work: by their places in it, and by the replicas' own ids.
+  std::vector<recording::Who> who_;
+  std::vector<std::optional<recording::NameId>> replicas_;
+  recording::Whole whole_;  // the room for its queries stays
   std::ofstream file_;
   Clock::time_point began_{};
   std::atomic<std::size_t> batches_{0};  // on their way

@@ -214,7 +214,7 @@ void TransactionSession::begin(PooledServer& server, Clock::time_point now) {
   service_before_ = meter_->totals().service;
   if (SessionRecording* const recording = meter_->recording();
       recording != nullptr && servers_ == Servers::Replicas)
-    recording->admitted(RecordedEvent::Kind::Transaction, slot_->replica, now - asked_at_, tag_.size, now);
+    recording->admitted(RecordedKind::Transaction, slot_->replica, now - asked_at_, tag_.size, now);
 }
 
 // Of what has just ended. A session that stays on its server goes on with other work there.

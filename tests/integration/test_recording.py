@@ -62,6 +62,22 @@ def test_a_recorded_trace_replays_to_what_was_recorded(make_router, trace, pool_
     assert "policy: " in out and "classes:" in out
 
 
+def test_a_long_transaction_is_recorded_in_pieces(make_router, trace):
+    router = make_router(record_trace=str(trace), pool_mode="transaction", policy="least_loaded")
+    with router.session("alice", "app_read") as client:
+        client.value("select 1")
+        client.query("begin")
+        for _ in range(20):
+            client.value("select 1")
+        time.sleep(1.2)  # threads hand over twice a second
+        client.value("select 1")
+        client.query("commit")
+    router.stop()
+    status, out, err = sluice("sim", "replay", trace, "--cores", "inf", "--tolerance", "10")
+    assert "2 transactions with 24 queries" in err, err
+    assert "had not ended" not in err
+
+
 def test_a_replay_goes_by_the_sizes_that_the_router_expected(make_router, trace):
     router = make_router(
         record_trace=str(trace), pool_mode="transaction", policy="least_loaded", size_learning="on", max_active=8

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <memory>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -70,8 +72,7 @@ class TraceRecorderTest : public testing::Test {
                             return true;
                           }};
   void one_transaction(SessionRecording& session, std::uint32_t replica) {
-    session.admitted(RecordedEvent::Kind::Transaction, policy::ReplicaId(replica), milliseconds(3), size_,
-                     now_);
+    session.admitted(RecordedKind::Transaction, policy::ReplicaId(replica), milliseconds(3), size_, now_);
     session.answered(milliseconds(2), now_ += milliseconds(5));
     session.answered(milliseconds(1), now_ += milliseconds(1));
     session.ended(now_ += milliseconds(1));
@@ -84,6 +85,7 @@ class TraceRecorderTest : public testing::Test {
 };
 
 TEST_F(TraceRecorderTest, WritesWhatSessionsNote) {
+  const auto began = SessionRecording::Clock::now();
   ASSERT_TRUE(recorder_.configure(*recording_to("trace", "record_trace_names: plain\n")));
   SessionRecording session(buffer_, {"premium", "alice", "app", "here"});
   const auto asked = now_ - milliseconds(3);
@@ -92,22 +94,111 @@ TEST_F(TraceRecorderTest, WritesWhatSessionsNote) {
   recorder_.close();
   const Trace trace = read(folder_.path("trace"));
   EXPECT_FALSE(trace.damage);
-  ASSERT_EQ(trace.all<recording::Admission>().size(), 1U);
-  const auto admission = trace.all<recording::Admission>()[0];
-  EXPECT_TRUE(admission.transaction);
-  EXPECT_EQ(admission.waited, milliseconds(3));
-  EXPECT_EQ(admission.expected_size, milliseconds(250));
-  ASSERT_EQ(trace.all<recording::Queries>().size(), 1U);
-  EXPECT_EQ(trace.all<recording::Queries>()[0].queries,
-            (std::vector<recording::Query>{{milliseconds(3), milliseconds(2)},
-                                           {milliseconds(0), milliseconds(1)}}));
-  const auto end = trace.all<recording::End>()[0];
-  EXPECT_EQ(end.number, admission.number);
-  EXPECT_NEAR(static_cast<double>((end.at - admission.at).count()),
-              static_cast<double>(std::chrono::duration_cast<microseconds>(now_ - asked).count()), 2);
+  ASSERT_EQ(trace.all<recording::Whole>().size(), 1U);
+  const auto whole = trace.all<recording::Whole>()[0];
+  EXPECT_TRUE(whole.transaction);
+  EXPECT_EQ(whole.waited, milliseconds(3));
+  EXPECT_EQ(whole.expected_size, milliseconds(250));
+  EXPECT_EQ(whole.queries, (std::vector<recording::Query>{{milliseconds(3), milliseconds(2)},
+                                                          {milliseconds(0), milliseconds(1)}}));
+  EXPECT_EQ(whole.tail, milliseconds(1));
+  EXPECT_NEAR(static_cast<double>(whole.at.count()),
+              static_cast<double>(std::chrono::duration_cast<microseconds>(asked - began).count()), 200'000);
+  EXPECT_TRUE(trace.all<recording::Admission>().empty());
+  ASSERT_EQ(trace.all<recording::Who>().size(), 1U);
+  EXPECT_EQ(trace.all<recording::Who>()[0].id, whole.who);
   EXPECT_EQ(trace.names(recording::NameKind::User), std::set<std::string>{"alice"});
   EXPECT_EQ(trace.names(recording::NameKind::Replica), std::set<std::string>{"r1"});
   EXPECT_EQ(trace.names(recording::NameKind::Host), std::set<std::string>{"here"});
+}
+
+// What is handed over before it has ended: a transaction that goes on, and one that is longer than is held
+// back.
+TEST_F(TraceRecorderTest, WritesLongOnesPieceByPiece) {
+  ASSERT_TRUE(recorder_.configure(*recording_to("trace")));
+  SessionRecording slow(buffer_, {"premium", "alice", "app", ""}),
+      busy(buffer_, {"freemium", "bob", "app", ""});
+  slow.admitted(RecordedKind::Transaction, policy::ReplicaId(1), milliseconds(3), 0.25, now_);
+  buffer_.hand_over();
+  slow.answered(milliseconds(2), now_ + milliseconds(5));
+  buffer_.hand_over();
+  buffer_.hand_over();
+  slow.answered(milliseconds(1), now_ + milliseconds(7));
+  busy.admitted(RecordedKind::Session, policy::ReplicaId(0), milliseconds(0), std::nullopt, now_);
+  constexpr std::size_t kMany = 2 * SessionRecording::kQueriesHeld + 1;
+  for (std::size_t i = 1; i <= kMany; ++i)
+    busy.answered(microseconds(i), now_ + milliseconds(i));
+  busy.ended(now_ + milliseconds(100));
+  slow.ended(now_ + milliseconds(8));
+  buffer_.hand_over();
+  recorder_.close();
+  const Trace trace = read(folder_.path("trace"));
+  EXPECT_FALSE(trace.damage);
+  EXPECT_TRUE(trace.all<recording::Whole>().empty());
+  const auto admissions = trace.all<recording::Admission>();
+  ASSERT_EQ(admissions.size(), 2U);
+  EXPECT_TRUE(admissions[0].transaction);
+  EXPECT_FALSE(admissions[1].transaction);
+  EXPECT_EQ(admissions[0].waited, milliseconds(3));
+  EXPECT_EQ(admissions[0].expected_size, milliseconds(250));
+  EXPECT_NE(admissions[0].number, admissions[1].number);
+  EXPECT_NE(admissions[0].session_class, admissions[1].session_class);
+  EXPECT_EQ(admissions[0].database, admissions[1].database);
+  std::map<std::uint64_t, std::vector<recording::Query>> queries;
+  for (const auto& some : trace.all<recording::Queries>())
+    queries[some.number].insert(queries[some.number].end(), some.queries.begin(), some.queries.end());
+  EXPECT_EQ(queries[admissions[0].number],
+            (std::vector<recording::Query>{{milliseconds(3), milliseconds(2)},
+                                           {milliseconds(1), milliseconds(1)}}));
+  ASSERT_EQ(queries[admissions[1].number].size(), kMany);
+  for (std::size_t i = 1; i <= kMany; ++i)
+    EXPECT_EQ(queries[admissions[1].number][i - 1],
+              (recording::Query{milliseconds(1) - microseconds(i), microseconds(i)}));
+  const auto ends = trace.all<recording::End>();
+  ASSERT_EQ(ends.size(), 2U);
+  EXPECT_EQ(ends[0].number, admissions[1].number);
+  EXPECT_EQ(ends[1].number, admissions[0].number);
+  EXPECT_EQ(ends[1].at - admissions[0].at, milliseconds(11));
+}
+
+// As after a server that was lost: the queries of the next one are its own.
+TEST_F(TraceRecorderTest, KeepsApartWhatNobodyEnded) {
+  ASSERT_TRUE(recorder_.configure(*recording_to("trace")));
+  SessionRecording session(buffer_, {"premium", "alice", "app", ""});
+  session.admitted(RecordedKind::Transaction, policy::ReplicaId(0), {}, std::nullopt, now_);
+  session.answered(milliseconds(2), now_ + milliseconds(2));
+  now_ += milliseconds(50);
+  one_transaction(session, 1);
+  buffer_.hand_over();
+  recorder_.close();
+  const Trace trace = read(folder_.path("trace"));
+  ASSERT_EQ(trace.all<recording::Admission>().size(), 1U);
+  ASSERT_EQ(trace.all<recording::Queries>().size(), 1U);
+  EXPECT_EQ(trace.all<recording::Queries>()[0].queries,
+            (std::vector<recording::Query>{{milliseconds(0), milliseconds(2)}}));
+  EXPECT_TRUE(trace.all<recording::End>().empty());
+  ASSERT_EQ(trace.all<recording::Whole>().size(), 1U);
+  EXPECT_EQ(trace.all<recording::Whole>()[0].queries.size(), 2U);
+}
+
+TEST_F(TraceRecorderTest, SaysOnceWhoManySessionsAre) {
+  ASSERT_TRUE(recorder_.configure(*recording_to("trace", "record_trace_names: plain\n")));
+  std::vector<std::unique_ptr<SessionRecording>> sessions;
+  for (int i = 0; i < 100; ++i)
+    sessions.push_back(std::make_unique<SessionRecording>(
+        buffer_, RecordedWho{i % 2 == 0 ? "premium" : "freemium", "alice", "app", "here"}));
+  for (int round = 0; round < 2; ++round) {
+    for (const auto& session : sessions)
+      one_transaction(*session, 0);
+    buffer_.hand_over();
+  }
+  recorder_.close();
+  const Trace trace = read(folder_.path("trace"));
+  EXPECT_EQ(trace.all<recording::Who>().size(), 2U);
+  const auto whole = trace.all<recording::Whole>();
+  ASSERT_EQ(whole.size(), 200U);
+  for (std::size_t i = 0; i < whole.size(); ++i)
+    EXPECT_EQ(whole[i].who, i % 2) << i;
 }
 
 TEST_F(TraceRecorderTest, BeginsWithAConfigurationThatDecideReads) {
@@ -131,8 +222,8 @@ TEST_F(TraceRecorderTest, NotesAnExpectedSizeAsFarAsItIsOne) {
   buffer_.hand_over();
   recorder_.close();
   std::vector<std::optional<microseconds>> found;
-  for (const auto& admission : read(folder_.path("trace")).all<recording::Admission>())
-    found.push_back(admission.expected_size);
+  for (const auto& whole : read(folder_.path("trace")).all<recording::Whole>())
+    found.push_back(whole.expected_size);
   EXPECT_EQ(found,
             (std::vector<std::optional<microseconds>>{std::nullopt, microseconds(0), milliseconds(1'500),
                                                       std::nullopt, recording::kSpanMax, std::nullopt}));
@@ -182,9 +273,9 @@ TEST_F(TraceRecorderTest, KeepsSoManyFilesEachOfWhichCanBeReadAlone) {
   SessionRecording session(buffer_, {"premium", "alice", "app", ""});
   Rng rng(1);
   for (int i = 0; i < 700'000; ++i) {
-    session.admitted(
-        RecordedEvent::Kind::Session, policy::ReplicaId(static_cast<std::uint32_t>(rng.below(3))),
-        microseconds(rng.below(1'000'000)), std::nullopt, now_ += microseconds(rng.below(100'000)));
+    session.admitted(RecordedKind::Session, policy::ReplicaId(static_cast<std::uint32_t>(rng.below(3))),
+                     microseconds(rng.below(1'000'000)), std::nullopt,
+                     now_ += microseconds(rng.below(100'000)));
     session.ended(now_ += microseconds(rng.below(1'000'000)));
   }
   buffer_.hand_over();
@@ -222,8 +313,8 @@ TEST(RecordingBuffer, DropsABatchThatNobodyTakes) {
   int offered = 0;
   RecordingBuffer buffer(0, [&](const RecordedBatch&) { return ++offered > 1; });
   SessionRecording session(buffer, {"premium", "a", "b", ""});
-  for (std::size_t i = 0; i < 2 * RecordingBuffer::kBatchEvents; ++i) {
-    session.admitted(RecordedEvent::Kind::Session, policy::ReplicaId(0), {}, {}, {});
+  for (std::size_t i = 0; i < 4 * RecordingBuffer::kBatchEvents; ++i) {
+    session.admitted(RecordedKind::Session, policy::ReplicaId(0), {}, {}, {});
     session.ended({});
   }
   EXPECT_EQ(offered, 4);
@@ -231,9 +322,50 @@ TEST(RecordingBuffer, DropsABatchThatNobodyTakes) {
   EXPECT_EQ(offered, 4) << "an empty one is not offered";
 }
 
+TEST(RecordingBuffer, HandsOverWhatIsFullOfQueries) {
+  std::size_t events = 0, queries = 0, largest = 0;
+  RecordingBuffer buffer(0, [&](const RecordedBatch& batch) {
+    events += batch.events.size();
+    queries += batch.queries.size();
+    largest = std::max(largest, batch.queries.size());
+    return true;
+  });
+  SessionRecording session(buffer, {"premium", "a", "b", ""});
+  constexpr std::size_t kTransactions = 2'000, kOfEach = SessionRecording::kQueriesHeld - 1;
+  for (std::size_t i = 0; i < kTransactions; ++i) {
+    session.admitted(RecordedKind::Transaction, policy::ReplicaId(0), {}, {}, {});
+    for (std::size_t q = 0; q < kOfEach; ++q)
+      session.answered({}, {});
+    session.ended({});
+  }
+  buffer.hand_over();
+  EXPECT_EQ(events, kTransactions);
+  EXPECT_EQ(queries, kTransactions * kOfEach);
+  EXPECT_LT(largest, RecordingBuffer::kBatchQueries + SessionRecording::kQueriesHeld);
+}
+
+// Each of them, wherever it stands among those that hold something back.
+TEST(RecordingBuffer, ForgetsASessionThatIsGone) {
+  for (std::size_t gone = 0; gone < 3; ++gone) {
+    std::size_t events = 0;
+    RecordingBuffer buffer(0,
+                           [&](const RecordedBatch& batch) { return events += batch.events.size(), true; });
+    std::array<std::unique_ptr<SessionRecording>, 3> sessions;
+    for (auto& session : sessions) {
+      session = std::make_unique<SessionRecording>(buffer, RecordedWho{"premium", "a", "b", ""});
+      session->admitted(RecordedKind::Transaction, policy::ReplicaId(0), {}, {}, {});
+    }
+    sessions[gone].reset();
+    sessions[(gone + 1) % 3]->ended({});
+    sessions[(gone + 1) % 3].reset();
+    buffer.hand_over();
+    EXPECT_EQ(events, 2U) << "one in whole, one admission";
+  }
+}
+
 TEST(SessionRecording, NotesNothingWithoutAReplica) {
   std::size_t events = 0;
-  RecordingBuffer buffer(0, [&](const RecordedBatch& batch) { return events += batch.size(), true; });
+  RecordingBuffer buffer(0, [&](const RecordedBatch& batch) { return events += batch.events.size(), true; });
   SessionRecording session(buffer, {"premium", "a", "b", ""});
   session.answered(milliseconds(1), {});
   session.ended({});
