@@ -81,7 +81,12 @@ void TraceRecorder::rotate() const {
 
 // `before`: as if it had been begun so long ago.
 void TraceRecorder::begin_file(std::chrono::seconds before) {
-  if (file_.is_open()) file_.close();
+  if (file_.is_open()) {
+    writer_.flush();
+    write();
+    if (!recording()) return;
+    file_.close();
+  }
   rotate();
   // A trace may name users: for the owner alone.
   const int made = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -164,10 +169,11 @@ recording::NameId TraceRecorder::replica_of(const RecordedEvent& event, const Re
   return *replicas_[place];
 }
 
-// Spans are those between moments in whole microseconds, so that they add up to the end, and nothing is left
-// over for the tail of one that ended with its last answer.
+// Who asked before the file began has waited since then. Spans are those between moments in whole
+// microseconds, so that they add up to the end, and nothing is left over for the tail of one that ended with
+// its last answer.
 void TraceRecorder::add_whole(const RecordedEvent& event, recording::NameId replica, Queries queries) {
-  Clock::time_point moment = event.at;
+  Clock::time_point moment = std::max(event.at, began_);
   recording::Offset before = offset_of(moment);
   const auto until = [&](Clock::time_point next) {
     moment = next;
@@ -175,7 +181,7 @@ void TraceRecorder::add_whole(const RecordedEvent& event, recording::NameId repl
     return now - std::exchange(before, now);
   };
   whole_.at = before;
-  whole_.waited = until(moment + event.waited);
+  whole_.waited = until(event.at + event.waited);
   whole_.transaction = event.of == RecordedKind::Transaction;
   whole_.who = who_[event.who].id;
   whole_.replica = replica;
@@ -193,8 +199,8 @@ void TraceRecorder::add_admission(const RecordedEvent& event, recording::NameId 
   const recording::Who& who = who_[event.who];
   recording::Admission out;
   out.number = event.number;
-  out.at = offset_of(event.at);
-  out.waited = in_microseconds(event.waited);
+  out.at = offset_of(std::max(event.at, began_));
+  out.waited = offset_of(event.at + event.waited) - out.at;
   out.transaction = event.of == RecordedKind::Transaction;
   out.session_class = who.session_class;
   out.replica = replica;
@@ -217,6 +223,7 @@ void TraceRecorder::take(const RecordedBatch& batch, const ReplicaName& replica_
   batches_.fetch_sub(1, std::memory_order_relaxed);
   if (!recording()) return;
   if (writer_.file_bytes() >= file_bytes_max_) begin_file(kNotedBefore);
+  if (!recording()) return;
   replicas_.clear();
   who_.clear();
   for (const auto& who : batch.who)
@@ -225,6 +232,9 @@ void TraceRecorder::take(const RecordedBatch& batch, const ReplicaName& replica_
   for (const RecordedEvent& event : batch.events) {
     const Queries queries = rest.first(event.query_count);
     rest = rest.subspan(event.query_count);
+    const bool admits =
+        event.kind == RecordedEvent::Kind::Whole || event.kind == RecordedEvent::Kind::Admission;
+    if (admits && event.at + event.waited < began_) continue;  // what comes of it is then passed over
     switch (event.kind) {
       case RecordedEvent::Kind::Whole:
         add_whole(event, replica_of(event, replica_name), queries);

@@ -308,6 +308,8 @@ void TransactionSession::server_left(PooledServer& server, TransactionRelay::Lef
   pinned_ = false;
   if (unwanted(server)) server.retire();
   SLUICE_ASSERT(slot_);
+  if (SessionRecording* const recording = meter_ != nullptr ? meter_->recording() : nullptr)
+    recording->ended(Clock::now());
   Granted slot = *std::exchange(slot_, std::nullopt);
   place_ = slot.place;  // for server_wanted_again()
   switch (left) {

@@ -291,6 +291,53 @@ TEST_F(TraceRecorderTest, KeepsSoManyFilesEachOfWhichCanBeReadAlone) {
   EXPECT_LT(std::filesystem::file_size(folder_.path("trace.1")), 1'400'000U);
 }
 
+TEST_F(TraceRecorderTest, LosesNothingFromOneFileToTheNext) {
+  constexpr std::size_t kSessions = 400'000;
+  ASSERT_TRUE(
+      recorder_.configure(*recording_to("trace", "record_trace_file_size: 1MB\nrecord_trace_files: 20\n")));
+  SessionRecording session(buffer_, {"premium", "alice", "app", ""});
+  Rng rng(2);
+  for (std::size_t i = 0; i < kSessions; ++i) {
+    session.admitted(RecordedKind::Session, policy::ReplicaId(0), microseconds(rng.below(1'000'000)),
+                     std::nullopt, now_ += microseconds(rng.below(100'000)));
+    session.ended(now_ += microseconds(rng.below(1'000'000)));
+  }
+  buffer_.hand_over();
+  recorder_.close();
+  std::size_t found = read(folder_.path("trace")).all<recording::Whole>().size();
+  int files = 1;
+  for (; std::filesystem::exists(folder_.path("trace." + std::to_string(files))); ++files)
+    found += read(folder_.path("trace." + std::to_string(files))).all<recording::Whole>().size();
+  EXPECT_GT(files, 2);
+  EXPECT_EQ(found, kSessions);
+}
+
+TEST_F(TraceRecorderTest, WhoAskedBeforeTheFileBeganHasWaitedSinceThen) {
+  ASSERT_TRUE(recorder_.configure(*recording_to("trace")));
+  SessionRecording session(buffer_, {"premium", "alice", "app", ""});
+  const auto hour = std::chrono::hours(1);
+  session.admitted(RecordedKind::Transaction, policy::ReplicaId(0), milliseconds(3), std::nullopt,
+                   now_ - hour);
+  session.ended(now_ - hour + milliseconds(5));
+  session.admitted(RecordedKind::Transaction, policy::ReplicaId(0), hour, std::nullopt, now_);
+  session.ended(now_ + milliseconds(7));
+  session.admitted(RecordedKind::Transaction, policy::ReplicaId(0), hour, std::nullopt,
+                   now_ + milliseconds(7));
+  buffer_.hand_over();  // it goes on
+  recorder_.close();
+  const Trace trace = read(folder_.path("trace"));
+  ASSERT_EQ(trace.all<recording::Whole>().size(), 1U);
+  const auto whole = trace.all<recording::Whole>()[0];
+  EXPECT_EQ(whole.at, microseconds(0));
+  EXPECT_GT(whole.waited, milliseconds(900));  // the fixture's second
+  EXPECT_LE(whole.waited, milliseconds(1000));
+  EXPECT_EQ(whole.tail, milliseconds(7));
+  ASSERT_EQ(trace.all<recording::Admission>().size(), 1U);
+  const auto admission = trace.all<recording::Admission>()[0];
+  EXPECT_EQ(admission.at, microseconds(0));
+  EXPECT_EQ(admission.waited, whole.waited + milliseconds(7));
+}
+
 TEST_F(TraceRecorderTest, AReloadBeginsNotesAndEnds) {
   EXPECT_FALSE(recorder_.configure(*config_with("")));
   EXPECT_TRUE(recorder_.configure(*recording_to("trace")));
