@@ -36,10 +36,7 @@ ResponseLevel::Change ResponseLevel::add(Millis sample, std::chrono::nanoseconds
     ++recent_count_;
     level_ = recent_median();
     weight_ = recent_count_ < kBelievedFrom ? 0 : recent_count_;
-    deviation_ = 0;
-    for (std::size_t i = 0; i < recent_count_; ++i)
-      deviation_ += std::min(std::abs(recent_[i] - level_), level_) / static_cast<float>(recent_count_);
-    deviation_ = std::max(deviation_, 0.05F * level_);
+    deviation_ = std::max(recent_deviation(), 0.05F * level_);
     return Change::None;
   }
 
@@ -56,8 +53,10 @@ ResponseLevel::Change ResponseLevel::add(Millis sample, std::chrono::nanoseconds
   const float recent = recent_median();
   if (std::abs(recent - level_) <= kRestart * std::max(deviation_, kDeviationMin * level_))
     return Change::None;
+  // Three of five that lie elsewhere may still be chance: until more have come, their own scatter says how
+  // sure the new level is.
   level_ = recent;
-  deviation_ = std::max(deviation_, 0.05F * level_);
+  deviation_ = std::max({deviation_, 0.05F * level_, recent_deviation()});
   weight_ = kBelievedFrom;
   return Change::Restarted;
 }
@@ -80,6 +79,13 @@ float ResponseLevel::recent_median() const noexcept {
   }
   const std::size_t middle = recent_count_ / 2U;
   return recent_count_ % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+float ResponseLevel::recent_deviation() const noexcept {
+  float sum = 0;
+  for (std::size_t i = 0; i < recent_count_; ++i)
+    sum += std::min(std::abs(recent_[i] - level_), level_);
+  return sum / static_cast<float>(recent_count_);
 }
 
 }  // namespace sluice::placement

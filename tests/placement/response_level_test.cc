@@ -71,6 +71,18 @@ TEST_F(ResponseLevelTest, BelievesALastingChangeAfterThreeSamples) {
   }
 }
 
+// Three slow ones of five by chance: until more have come, the new level is less certain than the old one
+// was.
+TEST_F(ResponseLevelTest, IsNotCertainOfWhatThreeSamplesSay) {
+  feed(4, 100);
+  const Millis before = level_.scatter();
+  feed(8, 3);
+  EXPECT_NEAR(level_.level().count(), 8, 1.6);
+  EXPECT_GT(level_.scatter(), 2 * before);
+  feed(8, 100);
+  EXPECT_LT(level_.scatter(), 2 * before + before / 2);
+}
+
 // By 1% each ten samples: it lags by what its memory of 64 samples makes it, not more.
 TEST_F(ResponseLevelTest, FollowsASlowDrift) {
   for (double centre = 4; centre < 8; centre *= 1.01)

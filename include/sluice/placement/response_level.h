@@ -13,9 +13,10 @@ namespace sluice::placement {
 // A weighted mean whose innovations are clipped at a few times their usual size, so that one wild sample
 // moves it by no more than a usual one; its weight decays with time, so that old samples give way to new
 // ones; and when the median of the last kRecent samples lies far outside the usual scatter, the level starts
-// again there, so that a lasting change is believed after three samples. Sources: clipping after Huber,
-// "Robust Estimation of a Location Parameter", Annals of Mathematical Statistics 35(1), 1964; the restart is
-// a running median test.
+// again there, so that a lasting change is believed after three samples; with the scatter of those five, so
+// that three that came so by chance do not pass for certain. Sources: clipping after Huber, "Robust
+// Estimation of a Location Parameter", Annals of Mathematical Statistics 35(1), 1964; the restart is a
+// running median test.
 //
 // Shape: 48 bytes, no allocation, O(kRecent) per sample. A value: copy freely.
 class ResponseLevel {
@@ -38,6 +39,7 @@ class ResponseLevel {
 
  private:
   float recent_median() const noexcept;
+  float recent_deviation() const noexcept;  // mean absolute one from level_, each clipped at level_
 
   std::array<float, kRecent> recent_{};
   std::uint8_t recent_count_ = 0, recent_next_ = 0;
