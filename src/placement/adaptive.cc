@@ -14,17 +14,20 @@ constexpr double kSlowestByPrior = 64, kFastestByPrior = 1.0 / 16;
 constexpr Millis kPriorMin{0.05};
 // How far off an unconfirmed prior may be, as a share of it: the published model's own error.
 constexpr double kPriorError = 0.08;
-// Trying a host is charged what it costs more than the preferred one, within these multiples of the preferred
-// one's score: with 2% of time for it, a third of a percent to 5% of requests.
-constexpr double kChargeMin = 0.4, kChargeMax = 6;
+// A prior that is off by more than this factor is so for a reason of its host's own, not of all hosts alike.
+constexpr double kCommonErrorMax = 4.0 / 3;
+// Trying a host is charged what it costs more than the preferred one, in multiples of the preferred one's
+// score, with these limits: with 2% of time for it, 5% of requests at most, 2% for a host that is worse by
+// more than chance, and a third of a percent at least.
+constexpr double kChargeMin = 0.4, kChargeMinWorse = 1, kChargeMax = 6;
 constexpr double kOverflowGain =
     0.1;  // of the score: a smaller gain is no reason to leave the preferred host
 constexpr double kFailureSlowdown = 8;    // a failed request counts as so many times slower than expected
 constexpr double kWaitingShareMax = 0.9;  // of a response time that can have been waiting
 // Tries of each other host at once, after a change. The budget pays for them later, up to this debt in
 // multiples of the preferred one's score as it is by then.
-constexpr std::size_t kTriesAhead = 3;
-constexpr double kDebtMax = 6;
+constexpr std::size_t kTriesAhead = 5;
+constexpr double kDebtMax = 2;
 constexpr float kShareMin = 0.002F;
 
 bool older(const ResponseLevel& a, const ResponseLevel& b) noexcept {
@@ -63,16 +66,12 @@ Adaptive::Adaptive(std::size_t routes, std::size_t hosts, AdaptiveSettings setti
 std::optional<Placement> Adaptive::choose(std::size_t route, const RouteInputs& inputs,
                                           std::span<const HostInputs> hosts, Now now, Rng& rng) noexcept {
   SLUICE_ASSERT(route < routes_.size() && hosts.size() == hosts_);
-  std::array<Estimate, kHostsMax> estimates;
-  bool any = false;
-  for (std::size_t h = 0; h < hosts_; ++h) {
-    if (!hosts[h].candidate) continue;
-    any = true;
-    estimates[h] = estimate(route, inputs, h, hosts[h], now);
-  }
-  if (!any) return std::nullopt;
+  if (std::none_of(hosts.begin(), hosts.end(), [](const HostInputs& h) { return h.candidate; }))
+    return std::nullopt;
 
-  const std::span<const Estimate> view(estimates.data(), hosts_);
+  std::array<Estimate, kHostsMax> estimates;
+  const std::span<Estimate> view(estimates.data(), hosts_);
+  estimate(route, inputs, hosts, now, view);
   const std::size_t preferred = prefer(routes_[route], hosts, view);
   shift(route, preferred, now);
   const auto placed = [&](std::size_t host, Why why) {
@@ -86,22 +85,40 @@ std::optional<Placement> Adaptive::choose(std::size_t route, const RouteInputs& 
   return placed(drawn, drawn == preferred ? Why::Preferred : Why::Shifting);
 }
 
-// The prior and the measured level, weighted by the number of samples behind each.
-Adaptive::Estimate Adaptive::estimate(std::size_t route, const RouteInputs& inputs, std::size_t host,
-                                      const HostInputs& known, Now now) const noexcept {
-  const ResponseLevel& measured = levels_[cell(route, host)];
-  Estimate e;
-  e.prior = terms(Policy::Adaptive, inputs, known).total();
-  e.waiting = waiting(host);
-  const double weight = measured.weight(now, settings_.forget_after);
-  const double believed = weight / (weight + settings_.prior_samples);
-  const Millis yardstick = std::max(e.prior, kPriorMin);
-  const Millis level = std::clamp(measured.level(), kFastestByPrior * yardstick, kSlowestByPrior * yardstick);
-  e.level = e.prior + believed * (level - e.prior);
-  const double of_samples = weight > 0 ? believed * measured.scatter().count() / std::sqrt(weight) : 0;
-  const double of_prior = (1 - believed) * kPriorError * yardstick.count();
-  e.variance = of_samples * of_samples + of_prior * of_prior;
-  return e;
+// The prior and the measured level, weighted by the number of samples behind each. Before that, all priors
+// are corrected by what those of the measured hosts are off by together: else a host that nobody has measured
+// looks better than the others whenever requests take longer everywhere than they did at the calibration.
+void Adaptive::estimate(std::size_t route, const RouteInputs& inputs, std::span<const HostInputs> hosts,
+                        Now now, std::span<Estimate> estimates) const noexcept {
+  double off = 0, believed = 0;
+  for (std::size_t h = 0; h < hosts_; ++h) {
+    Estimate& e = estimates[h];
+    const ResponseLevel& measured = levels_[cell(route, h)];
+    e.prior = terms(Policy::Adaptive, inputs, hosts[h]).total();
+    e.waiting = waiting(h);
+    e.weight = measured.weight(now, settings_.forget_after);
+    e.believed = e.weight / (e.weight + settings_.prior_samples);
+    const Millis yardstick = std::max(e.prior, kPriorMin);
+    e.level = std::clamp(measured.level(), kFastestByPrior * yardstick, kSlowestByPrior * yardstick);
+    if (!hosts[h].candidate) continue;
+    off += e.believed * (std::clamp(e.level / yardstick, 1 / kCommonErrorMax, kCommonErrorMax) - 1);
+    believed += e.believed;
+  }
+  const double common = off / std::max(believed, 1.0);
+  for (std::size_t h = 0; h < hosts_; ++h) {
+    Estimate& e = estimates[h];
+    const Millis expected = e.prior + common * std::max(e.prior, kPriorMin);
+    e.level = expected + e.believed * (e.level - expected);
+    const double of_samples =
+        e.weight > 0 ? e.believed * levels_[cell(route, h)].scatter().count() / std::sqrt(e.weight) : 0;
+    const double of_prior = (1 - e.believed) * kPriorError * std::max(expected, kPriorMin).count();
+    e.variance = of_samples * of_samples + of_prior * of_prior;
+  }
+}
+
+// By how much one host's level may be less than another's by chance alone.
+Millis Adaptive::chance(const Estimate& a, const Estimate& b) const noexcept {
+  return Millis(settings_.confidence * std::sqrt(a.variance + b.variance));
 }
 
 // Below free_in_flight a request meets an idle server; beyond, each one before it delays it by its share of a
@@ -122,9 +139,10 @@ std::size_t Adaptive::prefer(Route& route, std::span<const HostInputs> hosts,
     return best;
   }
   const auto held = static_cast<std::size_t>(route.preferred);
-  const double gain = (estimates[held].level - estimates[best].level).count();
-  const double chance = settings_.confidence * std::sqrt(estimates[held].variance + estimates[best].variance);
-  if (!(gain > std::max(settings_.hysteresis * estimates[held].level.count(), chance))) return held;
+  const Millis gain = estimates[held].level - estimates[best].level;
+  if (!(gain >
+        std::max(settings_.hysteresis * estimates[held].level, chance(estimates[held], estimates[best]))))
+    return held;
   route.preferred = static_cast<std::int32_t>(best);
   return best;
 }
@@ -148,29 +166,35 @@ void Adaptive::shift(std::size_t route, std::size_t to, Now now) noexcept {
   shares[to] = 1 - others;
 }
 
-// The host not measured for the longest time, when it is due and the budget pays for it.
+// Of the hosts that are due the one not measured for the longest time, when the budget pays for it. One that
+// looks better than the preferred one, though not by more than chance, is always due, comes first, and costs
+// nothing: half of the requests go there until it is certain or looks better no longer.
 std::optional<std::size_t> Adaptive::explore(std::size_t route, std::size_t preferred,
                                              std::span<const HostInputs> hosts,
                                              std::span<const Estimate> estimates, Now now,
                                              Rng& rng) noexcept {
   Route& state = routes_[route];
-  const Millis score = std::max(estimates[preferred].level, kPriorMin);
+  const Estimate& held = estimates[preferred];
+  const Millis score = std::max(held.level, kPriorMin);
   state.budget =
       std::clamp(state.budget + settings_.exploration * score, -kDebtMax * score, kChargeMax * score);
+  const auto better = [&](std::size_t h) { return estimates[h].level < held.level; };
   std::optional<std::size_t> due;
   for (std::size_t h = 0; h < hosts_; ++h) {
     if (h == preferred || !hosts[h].candidate || estimates[h].waiting > Millis{}) continue;
     const ResponseLevel& level = levels_[cell(route, h)];
-    if (!level.empty() && now - level.last_at() < settings_.explore_after) continue;
-    if (!due || older(level, levels_[cell(route, *due)])) due = h;
+    if (!better(h) && !level.empty() && now - level.last_at() < settings_.explore_after) continue;
+    if (!due || (better(h) != better(*due) ? better(h) : older(level, levels_[cell(route, *due)]))) due = h;
   }
   if (!due) return std::nullopt;
-  const Millis charge =
-      std::clamp(estimates[*due].level - estimates[preferred].level, kChargeMin * score, kChargeMax * score);
-  if (state.tries_ahead == 0 && state.budget < charge) return std::nullopt;
+  const Millis lost = estimates[*due].level - held.level;
+  const bool free = better(*due) && settings_.exploration > 0;
+  const double charge_min = lost > chance(held, estimates[*due]) ? kChargeMinWorse : kChargeMin;
+  const Millis charge = free ? Millis{} : std::clamp(lost, charge_min * score, kChargeMax * score);
+  if (!free && state.tries_ahead == 0 && state.budget < charge) return std::nullopt;
   // By chance, so that placers that started together do not try together.
   if (rng.below(2) == 0) return std::nullopt;
-  if (state.tries_ahead > 0) --state.tries_ahead;
+  if (!free && state.tries_ahead > 0) --state.tries_ahead;
   state.budget -= charge;
   return due;
 }
@@ -234,13 +258,16 @@ void Adaptive::learn(std::size_t route, std::size_t host, Millis sample, Now now
   routes_[route].tries_ahead = kTriesAhead * (hosts_ - 1);
 }
 
-Terms Adaptive::explain(std::size_t route, const RouteInputs& inputs, std::size_t host,
-                        const HostInputs& known, Now now) const noexcept {
-  const Estimate e = estimate(route, inputs, host, known, now);
-  Terms all = terms(Policy::Adaptive, inputs, known);
-  all.correction = e.level - e.prior;
-  all.waiting = e.waiting;
-  return all;
+void Adaptive::explain(std::size_t route, const RouteInputs& inputs, std::span<const HostInputs> hosts,
+                       Now now, std::span<Terms> explained) const noexcept {
+  SLUICE_ASSERT(route < routes_.size() && hosts.size() == hosts_ && explained.size() == hosts_);
+  std::array<Estimate, kHostsMax> estimates;
+  estimate(route, inputs, hosts, now, {estimates.data(), hosts_});
+  for (std::size_t h = 0; h < hosts_; ++h) {
+    explained[h] = terms(Policy::Adaptive, inputs, hosts[h]);
+    explained[h].correction = estimates[h].level - estimates[h].prior;
+    explained[h].waiting = estimates[h].waiting;
+  }
 }
 
 std::optional<std::size_t> Adaptive::preferred(std::size_t route) const noexcept {

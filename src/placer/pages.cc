@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <span>
 
 #include <nlohmann/json.hpp>
 
@@ -77,15 +78,16 @@ struct Learnt {
   std::vector<double> shares;
   std::optional<std::size_t> preferred;
 };
-Learnt learnt_of(const AdminFacts& facts, std::size_t route, const RouteView& view) {
+Learnt learnt_of(const AdminFacts& facts, std::size_t route, const placement::RouteInputs& inputs,
+                 std::span<const placement::HostInputs> hosts) {
   Learnt learnt;
+  learnt.terms.resize(hosts.size());
   const auto now = std::chrono::duration_cast<placement::Now>(facts.now.time_since_epoch());
   Learner& learner = *facts.view->snapshot->learner;
   const std::lock_guard lock(learner.mutex);
-  for (std::size_t i = 0; i < view.hosts.size(); ++i) {
-    learnt.terms.push_back(learner.adaptive.explain(route, view.inputs, i, view.hosts[i], now));
+  learner.adaptive.explain(route, inputs, hosts, now, learnt.terms);
+  for (std::size_t i = 0; i < hosts.size(); ++i)
     learnt.shares.push_back(learner.adaptive.share(route, i));
-  }
   learnt.preferred = learner.adaptive.preferred(route);
   return learnt;
 }
@@ -136,7 +138,7 @@ Json route_json(const AdminFacts& facts, std::size_t index, Detail detail) {
   json["why"] = view.why;
   json["n_serial"] = view.inputs.n_serial ? Json(*view.inputs.n_serial) : Json(nullptr);
   const bool adaptive = view.effective.policy == placement::Policy::Adaptive && snapshot.learner != nullptr;
-  const Learnt learnt = adaptive ? learnt_of(facts, index, view) : Learnt{};
+  const Learnt learnt = adaptive ? learnt_of(facts, index, view.inputs, candidates) : Learnt{};
   auto chosen = placement::choose(view.effective.policy, view.inputs, candidates);
   if (learnt.preferred && candidates[*learnt.preferred].candidate) chosen = learnt.preferred;
   json["chosen"] = chosen ? Json(snapshot.hosts[*chosen]->name) : Json(nullptr);

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <optional>
 
 #include <gtest/gtest.h>
 
@@ -37,6 +37,18 @@ double share_of(const std::vector<Served>& served, std::size_t host, double from
     there += s.host == host;
   }
   return all > 0 ? there / all : 0;
+}
+
+// How often a placer that serves alone came to prefer another host.
+int switches(const std::vector<Served>& served) {
+  int count = 0;
+  std::optional<std::size_t> preferred;
+  for (const Served& s : served) {
+    if (s.why != Why::Preferred) continue;
+    count += preferred && *preferred != s.host;
+    preferred = s.host;
+  }
+  return count;
 }
 
 // The published policy whose median is least.
@@ -88,6 +100,78 @@ TEST(AdaptiveSimulated, NeverWorseThanTheBestPublishedPolicyWhenNothingChanges) 
         if (outliers == 0 && rate >= 200) {  // else the mean is that of a handful of tries
           EXPECT_LE(mean(ours), 1.06 * mean(best));
         }
+      }
+}
+
+// One page of a small site: six requests a second, whose scatter is 30% of their mean. `off`: what all
+// response times are of what the model says.
+Simulated small_site(double slower, double off, std::uint64_t seed) {
+  return {.hosts = {constant_host(4, 1, 4 / off), constant_host(4 * slower, 1, 4 * slower / off)},
+          .rate_per_s = 6,
+          .duration_s = 80,
+          .tail = 0.3,
+          .seed = seed};
+}
+constexpr double kOff[] = {0.8, 1, 1.25};
+constexpr std::uint64_t kSeeds = 20;
+
+TEST(AdaptiveSimulated, ASlowerHostGetsNoMoreThanItsTries) {
+  struct Expected {
+    double slower, share_max, mean_share_max;
+  };
+  // Within the uncertainty of 6 requests a second 5%, beyond it 2% of requests, and less where they cost
+  // more.
+  for (const Expected& e : {Expected{1.25, 0.08, 0.04}, {1.5, 0.04, 0.025}, {3, 0.02, 0.015}})
+    for (const double off : kOff) {
+      std::vector<double> shares;
+      for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+        shares.push_back(share_of(simulate(small_site(e.slower, off, seed)), 1, 0, 80));
+        EXPECT_LE(shares.back(), e.share_max) << e.slower << " off " << off << " seed " << seed;
+      }
+      EXPECT_LE(mean(shares), e.mean_share_max) << e.slower << " off " << off;
+    }
+}
+
+// What decides there is chance alone, so nothing is to be won by following it.
+TEST(AdaptiveSimulated, HardlyEverSwitchesAtATie) {
+  for (const double slower : {1.0, 1.1})
+    for (const double off : kOff) {
+      std::vector<double> counts;
+      for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+        counts.push_back(switches(simulate(small_site(slower, off, seed))));
+        EXPECT_LE(counts.back(), 3) << slower << " off " << off << " seed " << seed;
+      }
+      EXPECT_LE(mean(counts), slower == 1 ? 1 : 0.2) << slower << " off " << off;
+    }
+}
+
+TEST(AdaptiveSimulated, StaysWhereItIsWhenAllHostsBecomeSlowerAlike) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    Simulated what{
+        .hosts = {constant_host(4, 1), constant_host(5, 1)}, .rate_per_s = 10, .tail = 0.3, .seed = seed};
+    what.hosts[0].mean_ms = [](double t) { return t < 30 ? 4 : 6; };
+    what.hosts[1].mean_ms = [](double t) { return t < 30 ? 5 : 7.5; };
+    const std::vector<Served> served = simulate(what);
+    EXPECT_EQ(switches(served), 0) << seed;
+    EXPECT_LE(share_of(served, 1, 30, 60), 0.1) << seed;
+  }
+}
+
+TEST(AdaptiveSimulated, CorrectsAWrongModelWithinTenSeconds) {
+  struct Wrong {
+    double near_ms, near_known_ms, far_ms, far_known_ms;
+  };
+  for (const double rate : {20.0, 100.0})
+    for (const Wrong& w : {Wrong{5, 4, 4, 4.4}, {6, 4, 4, 5}, {12, 4, 4, 6}})
+      for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        const Simulated what{.hosts = {constant_host(w.near_ms, 1, w.near_known_ms),
+                                       constant_host(w.far_ms, 1, w.far_known_ms)},
+                             .rate_per_s = rate,
+                             .duration_s = 20,
+                             .tail = 0.3,
+                             .seed = seed};
+        EXPECT_GE(share_of(simulate(what), 1, 10, 20), 0.85)
+            << w.near_ms << " ms for " << w.near_known_ms << ", " << rate << " requests/s, seed " << seed;
       }
 }
 

@@ -25,6 +25,7 @@ struct Simulated {
   std::size_t placers = 1;
   double rate_per_s = 100;  // of each placer
   double duration_s = 60;
+  double tail = 0.1;         // share of the mean response time that is exponential, the rest is a floor
   double outlier_share = 0;  // of requests that take a hundred times as long
   std::uint64_t seed = 1;
 };

@@ -20,9 +20,9 @@ using Now = std::chrono::nanoseconds;
 struct AdaptiveSettings {
   double prior_samples = 3;     // how many measured requests the calibrated score weighs as
   double hysteresis = 0.01;     // share of the score by which another host must win to become preferred
-  double confidence = 1.0;      // ... and in standard errors of the difference
+  double confidence = 2.0;      // ... and in standard errors of the difference
   double exploration = 0.02;    // share of response time that may be spent on trying other hosts
-  Millis explore_after{250.0};  // a host measured more recently than this is not tried
+  Millis explore_after{250.0};  // a host measured more recently than this is tried only if it looks better
   Millis forget_after{5000.0};  // time in which a measurement loses all but 1/e of its weight
   Millis shift_over{1000.0};    // time in which all but 1/e of a route's requests follow a new preference
   std::uint32_t free_in_flight = 8;  // requests that a host serves side by side before they wait
@@ -48,11 +48,13 @@ struct Placement {
 // Placement that starts from the published model and learns from measured response times.
 //
 // For each route and host it keeps a response level (response_level.h): robust against wild samples, with
-// forgetting, and quick after a lasting change. The score of a host is the prior's and the level's weighted
-// mean, by number of samples; their difference is the `correction` term. A route prefers one host, and
-// another only when it wins by more than chance. Requests follow a new preference gradually, so that many
-// placers that learn the same at once do not all rush to one host; requests in flight count as waiting time
-// at once. A small share of time is spent on hosts not measured lately.
+// forgetting, and quick after a lasting change. What the priors of a route are off by on all its hosts alike
+// is taken off them; then the score of a host is the prior's and the level's weighted mean, by number of
+// samples. Its difference to the prior is the `correction` term. A route prefers one host, the prior's at
+// first, and another only when it wins by more than chance: at a tie it stays. Requests follow a new
+// preference gradually, so that many placers that learn the same at once do not all rush to one host;
+// requests in flight count as waiting time at once. A small share of time is spent on hosts not measured
+// lately: most of it on one that may be better, little on one that is worse beyond doubt.
 //
 // Shape:  routes x hosts fixed by the constructor; hosts >= 1, in configuration order. choose() is O(hosts),
 //         at most kHostsMax; nothing allocates after the constructor. One thread, or one lock.
@@ -80,9 +82,10 @@ class Adaptive {
   // a slow response.
   void failed(std::size_t route, const Placement&, Millis response_time, Now now) noexcept;
 
-  // All terms of one host's score now, without changing anything: for `explain`.
-  Terms explain(std::size_t route, const RouteInputs&, std::size_t host, const HostInputs&,
-                Now now) const noexcept;
+  // All terms of each host's score now, without changing anything: for `explain`. Candidates as for choose():
+  // a host that is none is explained too, but says nothing of the others. explained.size() == hosts.size().
+  void explain(std::size_t route, const RouteInputs&, std::span<const HostInputs> hosts, Now now,
+               std::span<Terms> explained) const noexcept;
   // What the route prefers, and the share of its requests that goes to a host: for `explain` and metrics.
   std::optional<std::size_t> preferred(std::size_t route) const noexcept;
   double share(std::size_t route, std::size_t host) const noexcept;
@@ -104,12 +107,15 @@ class Adaptive {
     Millis prior{};
     Millis level{};  // prior corrected, without waiting
     Millis waiting{};
+    double weight = 0;    // samples behind it that still count
+    double believed = 0;  // how much of level is measured, in [0, 1)
     double variance = 0;  // of level, ms^2
   };
 
   std::size_t cell(std::size_t route, std::size_t host) const noexcept { return route * hosts_ + host; }
-  Estimate estimate(std::size_t route, const RouteInputs&, std::size_t host, const HostInputs&,
-                    Now now) const noexcept;
+  void estimate(std::size_t route, const RouteInputs&, std::span<const HostInputs> hosts, Now now,
+                std::span<Estimate> estimates) const noexcept;
+  Millis chance(const Estimate&, const Estimate&) const noexcept;
   Millis waiting(std::size_t host) const noexcept;
   std::size_t prefer(Route&, std::span<const HostInputs>, std::span<const Estimate>) noexcept;
   void shift(std::size_t route, std::size_t to, Now now) noexcept;
