@@ -144,8 +144,8 @@ def difference_plot(routed):
         parts.append(f'<text x="4" y="{middle + 4}" font-size="13" fill="currentColor">{escape(r["page"])}</text>'
                      f'<line x1="{x(v[1]):.1f}" x2="{x(v[2]):.1f}" y1="{middle}" y2="{middle}" stroke="#2f81f7" stroke-width="3"/>'
                      f'<circle cx="{x(v[0]):.1f}" cy="{middle}" r="5" fill="#2f81f7"/>')
-    parts.append(f'<text x="130" y="{height - 6}" font-size="12" fill="currentColor">'
-                 f'user_first - profiled, ms, with 95% intervals (line: 0; right of it profiled is faster); up to {high:.2f}</text></svg>')
+    parts.append(f'<text x="4" y="{height - 6}" font-size="12" fill="currentColor">'
+                 f'user_first - profiled, ms, 95% intervals; line: 0, right of it profiled is faster; to {high:.2f}</text></svg>')
     return "".join(parts)
 
 
