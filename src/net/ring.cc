@@ -70,15 +70,11 @@ void Ring::Impl::provide(unsigned slot) {
 io_uring_sqe& Ring::Impl::request() {
   io_uring_sqe* entry = io_uring_get_sqe(&ring);
   if (entry == nullptr) {
-    submit();
+    io_uring_submit(&ring);
     entry = io_uring_get_sqe(&ring);
   }
   SLUICE_ASSERT(entry != nullptr);
   return *entry;
-}
-
-void Ring::Impl::submit() {
-  io_uring_submit(&ring);
 }
 
 // Each send that was handed in is done by then (MSG_DONTWAIT), and those that failed or were cut short have
@@ -159,7 +155,7 @@ bool Ring::Impl::due() const {
 // What has come by now, once: what handlers post, such as slots for those who wait, has its turn before what
 // comes meanwhile.
 void Ring::Impl::run() {
-  if (io_uring_sq_ready(&ring) > 0) submit();
+  if (io_uring_sq_ready(&ring) > 0) io_uring_submit(&ring);
   settle();
   io_uring_cqe* completion = nullptr;
   // io_uring_peek_cqe() also fetches what the kernel had no room for, which nothing else does. Each entry is

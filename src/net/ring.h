@@ -113,6 +113,7 @@ class RingPort {
   void all_sent();
   void fail_to_send(int error) noexcept;
   void call_soon();
+  void end_if_let_go();
   void turn();
 
   Ring::Impl& ring_;

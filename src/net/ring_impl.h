@@ -47,7 +47,6 @@ struct Ring::Impl final : EventWait {
   std::error_code set_up();
   void provide(unsigned slot);
   io_uring_sqe& request();
-  void submit();
   void block(int epoll, int timeout_ms);
   void submit_and_wait(const __kernel_timespec* limit);
   void settle();

@@ -74,7 +74,7 @@ void RingPort::close(OnClosed done) {
   for (Operation* operation : {&receiving_, &waiting_})
     if (operation->pending) cancel(*operation);
   attend();
-  if (!busy()) call_soon();
+  end_if_let_go();
 }
 
 std::optional<RingPort::Received> RingPort::take_unasked() {
@@ -132,6 +132,11 @@ void RingPort::call_soon() {
   ring_.turns.push_back(this);
 }
 
+// After close().
+void RingPort::end_if_let_go() {
+  if (!busy()) call_soon();
+}
+
 void RingPort::turn() {
   turn_due_ = false;
   if (closing_) {
@@ -157,6 +162,7 @@ void RingPort::completed(Operation& operation, std::int32_t result, bool more, P
   } else {
     writable(result);
   }
+  if (closing_) end_if_let_go();
 }
 
 void RingPort::received(std::int32_t result, PooledBuffer buffer) {
@@ -175,10 +181,7 @@ void RingPort::received(std::int32_t result, PooledBuffer buffer) {
   } else if (result != -ENOBUFS && result != -ECANCELED) {
     end_ = std::error_code(-result, std::system_category());
   }
-  if (closing_) {
-    if (!busy()) call_soon();
-    return;
-  }
+  if (closing_) return;
   if (!on_receive_) {
     // Nobody asks: what comes is to stay in the socket, where it holds the other side back.
     if (receiving_.pending) cancel(receiving_);
@@ -197,19 +200,13 @@ void RingPort::sent() {
     const ByteView left = outgoing_.subspan(static_cast<std::size_t>(std::max(send_result_, 0)));
     rest_.insert(rest_.begin(), left.begin(), left.end());
   }
-  if (closing_) {
-    if (!busy()) call_soon();
-    return;
-  }
+  if (closing_) return end_if_let_go();
   if (!send_failed() && !rest_.empty()) return send_rest();
   all_sent();
 }
 
 void RingPort::writable(std::int32_t result) {
-  if (closing_) {
-    if (!busy()) call_soon();
-    return;
-  }
+  if (closing_) return;
   if (result < 0) fail_to_send(-result);
   if (sending_) return;  // before rest_, and its end is told
   if (!rest_.empty()) return send_rest();

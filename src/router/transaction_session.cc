@@ -225,10 +225,14 @@ void TransactionSession::learn_size(bool pinned) {
   record_slowdown(worker_.metrics(), tag_.priority, slot_->waited, service);
 }
 
-void TransactionSession::end_slot(Clock::time_point now) {
-  if (!slot_) return;
+void TransactionSession::record_end(Clock::time_point now) {
   if (SessionRecording* const recording = meter_ != nullptr ? meter_->recording() : nullptr)
     recording->ended(now);
+}
+
+void TransactionSession::end_slot(Clock::time_point now) {
+  if (!slot_) return;
+  record_end(now);
   worker_.slot_requests().close(*std::exchange(slot_, std::nullopt));
 }
 
@@ -308,8 +312,7 @@ void TransactionSession::server_left(PooledServer& server, TransactionRelay::Lef
   pinned_ = false;
   if (unwanted(server)) server.retire();
   SLUICE_ASSERT(slot_);
-  if (SessionRecording* const recording = meter_ != nullptr ? meter_->recording() : nullptr)
-    recording->ended(Clock::now());
+  record_end(Clock::now());
   Granted slot = *std::exchange(slot_, std::nullopt);
   place_ = slot.place;  // for server_wanted_again()
   switch (left) {

@@ -140,6 +140,7 @@ class TransactionSession final : private TransactionRelay::Host,
   bool outdated(const PooledServer& server) const;
   bool unwanted(const PooledServer& server) const;
   void begin(PooledServer& server, Clock::time_point now);
+  void record_end(Clock::time_point now);
   void end_slot(Clock::time_point now);
   void learn_size(bool pinned);
   void stop_waiting();
