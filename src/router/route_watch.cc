@@ -47,7 +47,7 @@ void RouteWatch::take(const trace::CallBatch& batch, Clock::time_point now) {
   std::vector<std::optional<std::uint32_t>> slots;
   slots.reserve(batch.routes.size());
   for (const trace::CallBatch::Route& route : batch.routes)
-    slots.push_back(table_.slot_for(*route.name, route.calls));
+    slots.push_back(table_.slot_for(route.name, route.calls));
   // Once for all new routes of a batch: a client may bring as many as there are slots.
   if (table_.routes().size() != published_) publish_names();
   const auto& entries = batch.entries;

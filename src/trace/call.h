@@ -1,16 +1,13 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
-#include <string>
 
 #include "trace/comment.h"
+#include "trace/route_name.h"
 
 namespace sluice::trace {
 
 using TimePoint = std::chrono::steady_clock::time_point;
-// Shared by what a session remembers and what it has reported; compared by text.
-using RouteName = std::shared_ptr<const std::string>;
 
 // A call: one Query, or one Sync with the batch before it.
 // begin: its first byte came from the client. end: its ReadyForQuery came from the server.

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,7 +15,7 @@ namespace sluice::trace {
 // The routes that comments of one thread's sessions named lately, by how they are written there: a route that
 // is seen again is neither decoded nor copied, and all sessions share its name. Comments of a route are alike
 // up to their traceparent, the last of sqlcommenter's sorted keys: one that begins as another did is not even
-// taken apart.
+// taken apart, and one that begins as the session's last not even looked for.
 // Shape:  two caches of kPlaces; of two entries that fall on one place the later one stays. At most kPlaces
 //         times kWrittenMax and kBeginningMax bytes and a name each, whatever clients write.
 // Thread: one.
@@ -26,12 +28,15 @@ class RouteNames {
   static constexpr std::size_t kBeginningMax = 512;
 
   struct Named {
-    RouteName route;  // null for none
+    RouteName route;
     TraceId trace;
   };
+  // Which beginning a session's comment had last.
+  using Hint = std::uint16_t;
+
   // As read_comments().
-  Named read(std::string_view front, std::string_view back);
-  // Null for what names no route.
+  Named read(std::string_view front, std::string_view back, Hint& hint);
+  // None for what names no route.
   RouteName of(const WrittenTags& tags);
 
  private:
@@ -39,12 +44,14 @@ class RouteNames {
     std::string written, action;
     RouteName name;
   };
-  // Of a comment: all before the traceparent that ends it, and the route that it names.
+  // Of a comment: all from its /* to the traceparent that ends it, and the route that it names.
   struct Beginning {
     std::string text;
     RouteName route;
   };
   RouteName of(std::string_view written, std::string_view action);
+  // What the comment at the end says, if it is as that one and has a valid traceparent.
+  static std::optional<Named> read_alike(const Beginning& seen, std::string_view back) noexcept;
 
   std::array<Place, kPlaces> places_;
   std::array<Beginning, kPlaces> beginnings_;

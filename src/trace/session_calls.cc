@@ -40,7 +40,7 @@ void SessionCalls::on_statement(char type, ByteView piece, bool complete) {
 void SessionCalls::on_text(char type, std::string_view name, std::string_view front, std::string_view back) {
   Place place;
   if (begins_with_comment(front) || ends_with_comment(back)) [[unlikely]] {
-    RouteNames::Named named = names_.read(front, back);
+    RouteNames::Named named = names_.read(front, back, hint_);
     place = {std::move(named.route), named.trace};
     if (place.route || place.trace) {
       if (!state_) state_ = std::make_unique<State>();

@@ -161,6 +161,7 @@ class SessionCalls {
   char status_ = 'I';
   bool in_call_ = false;
   bool failed_ = false;
+  RouteNames::Hint hint_ = 0;
   std::uint8_t held_count_ = 0;
   std::array<Held, kHeldMax> held_{};
   std::unique_ptr<StatementCapture> capture_;  // of a statement that arrives in pieces

@@ -1,6 +1,5 @@
 #include "router/route_watch.h"
 
-#include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -31,7 +30,7 @@ class RouteWatchTest : public testing::Test {
     call.end = now + 1ms;
     call.response = 1ms;
     now += 2ms;
-    collector.add(call, std::make_shared<const std::string>(route), trace::Origin{host, 1});
+    collector.add(call, trace::RouteName(route), trace::Origin{host, 1});
   }
   void tick(std::chrono::seconds passed) {
     collector.hand_over();

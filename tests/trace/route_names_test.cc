@@ -1,7 +1,9 @@
 #include "trace/route_names.h"
 
+#include <array>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -34,6 +36,23 @@ TEST(RouteNames, SharesTheNameOfARouteThatIsSeenAgain) {
   EXPECT_EQ(names.of(action("articles", "show")), show);
   EXPECT_EQ(*names.of(action("articles", "")), "articles");
   EXPECT_EQ(*names.of(route("articles")), "articles");
+}
+
+TEST(RouteName, LivesAsLongAsAnyThatSharesIt) {
+  RouteName copy;
+  EXPECT_FALSE(copy);
+  {
+    const RouteName feed("/feed");
+    copy = feed;
+    EXPECT_EQ(copy, feed);
+    EXPECT_NE(copy, RouteName("/feed"));
+  }
+  RouteName moved = std::move(copy);
+  RouteName& same = moved;
+  moved = same;
+  EXPECT_EQ(*moved, "/feed");
+  moved = RouteName();
+  EXPECT_FALSE(moved);
 }
 
 TEST(RouteNames, GivesNoneForWhatIsNoRoute) {
@@ -94,6 +113,7 @@ TEST(RouteNames, ReadsCommentsAsTheyAreReadTheFirstTime) {
       "01-5bd66ef5095369c7b0d1f8f4bd33716a-c532cb4098ac3dd2-01-more",
   };
   RouteNames names;
+  std::array<RouteNames::Hint, 3> hints{};  // of as many sessions
   std::mt19937 rng(1);
   for (int i = 0; i < 20000; ++i) {
     std::string sql = "/*" + beginnings[rng() % beginnings.size()];
@@ -108,7 +128,7 @@ TEST(RouteNames, ReadsCommentsAsTheyAreReadTheFirstTime) {
     if (rng() % 4 != 0) sql = "SELECT 1 " + sql;
     if (rng() % 8 == 0) sql = "/*route='in-front'*/ " + sql;
     const Tags expected = read_comments(sql, sql);
-    const RouteNames::Named named = names.read(sql, sql);
+    const RouteNames::Named named = names.read(sql, sql, hints[rng() % hints.size()]);
     ASSERT_EQ(named.route ? *named.route : "", expected.route) << sql;
     ASSERT_EQ(named.trace, expected.trace) << sql;
   }

@@ -67,7 +67,7 @@ class History {
         call.trace = {0, seen.trace};
         call.begin = seen.begin;
         call.end = seen.end;
-        batcher.add(call, std::make_shared<const std::string>(seen.route), Origin{});
+        batcher.add(call, RouteName(seen.route), Origin{});
         if (batcher.full()) batches.push_back(batcher.take());
       }
       batches.push_back(batcher.take());
@@ -80,7 +80,7 @@ class History {
     });
     for (const CallBatch& batch : batches) {
       for (const CallBatch::Entry& entry : batch.entries) {
-        const auto slot = routes.slot_for(*batch.routes[entry.route].name, 1);
+        const auto slot = routes.slot_for(batch.routes[entry.route].name, 1);
         traces.add(entry.call, 0, routes.routes()[*slot].number, at(0));
       }
     }

@@ -142,14 +142,36 @@ TEST(TraceTable, AgreesWithAMapOfTraces) {
   }
 }
 
+// Places of closed traces are left behind: they must not be taken for the trace, nor fill the table.
+TEST(TraceTable, ATraceThatComesBackOnceClosedIsAnotherRequest) {
+  std::uint32_t closed = 0;
+  TraceTable table({10ms, 4, 100, 1}, [&](RouteNumber, std::uint32_t n_serial) {
+    EXPECT_EQ(n_serial, 1U);
+    ++closed;
+  });
+  for (int round = 0; round < 2000; ++round) {
+    const TimePoint now(std::chrono::milliseconds(20 * round));
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      Call call;
+      call.trace = {0, 1 + (static_cast<std::uint64_t>(round) + i) % 5};
+      call.begin = call.end = now;
+      table.add(call, 0, RouteNumber(0), now);
+    }
+    table.close_idle(now + 10ms);
+    ASSERT_EQ(table.open(), 0U);
+    ASSERT_TRUE(table.check_invariant()) << "round " << round;
+  }
+  EXPECT_EQ(closed, 6000U);
+}
+
 TEST(CallBatcher, NamesEachRouteOnce) {
   CallBatcher batcher(3);
-  const auto feed = std::make_shared<const std::string>("/feed");
-  const auto list = std::make_shared<const std::string>("/list");
+  const auto feed = RouteName("/feed");
+  const auto list = RouteName("/list");
   batcher.add(Call(), feed, Origin{1, 2});
   batcher.add(Call(), list, Origin{});
   EXPECT_FALSE(batcher.full());
-  batcher.add(Call(), std::make_shared<const std::string>("/feed"), Origin{});
+  batcher.add(Call(), RouteName("/feed"), Origin{});
   EXPECT_TRUE(batcher.full());
   const CallBatch batch = batcher.take();
   ASSERT_EQ(batch.routes.size(), 2U);

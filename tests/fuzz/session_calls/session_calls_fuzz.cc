@@ -30,7 +30,7 @@ class Side : public CallSink {
   void on_ready(const SessionTracker::Ready& ready) { calls_.on_ready(ready.status, ready.idle, ready.at); }
   void on_transaction_end(std::chrono::nanoseconds) {}
   void finished(const Call& call, const RouteName& route) override {
-    SLUICE_ASSERT(route && !route->empty() && call.begin <= call.end && call.response.count() >= 0);
+    SLUICE_ASSERT(route && !(*route).empty() && call.begin <= call.end && call.response.count() >= 0);
     seen.push_back(*route + ' ' + std::to_string(call.trace.high) + ' ' + std::to_string(call.trace.low) +
                    ' ' + std::to_string((call.end - call.begin).count()) + (call.failed ? " failed" : ""));
   }

@@ -29,8 +29,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   SLUICE_ASSERT(read_comments(capture.front(), capture.back()) == tags);
 
   RouteNames names;
+  RouteNames::Hint hint = 0;
   for (int time = 0; time < 2; ++time) {
-    const RouteNames::Named named = names.read(sql, sql);
+    const RouteNames::Named named = names.read(sql, sql, hint);
     SLUICE_ASSERT((named.route ? *named.route : "") == tags.route && named.trace == tags.trace);
   }
 
