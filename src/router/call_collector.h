@@ -12,7 +12,7 @@ namespace sluice::router {
 // The finished calls of one thread's sessions, on their way to the table of traces in batches.
 class CallCollector {
  public:
-  static constexpr std::size_t kBatchCalls = 512;
+  static constexpr std::size_t kBatchCalls = 1024;
   // False when it takes no more at the moment.
   using Deliver = std::function<bool(trace::CallBatch)>;
 

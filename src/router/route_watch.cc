@@ -1,5 +1,6 @@
 #include "router/route_watch.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -12,8 +13,10 @@ using namespace std::chrono_literals;
 namespace metric = telemetry::metric;
 
 constexpr auto kReview = 60s;
-// How many calls ahead memory is fetched: about as long as it takes to come.
-constexpr std::size_t kAhead = 4;
+// How many calls ahead memory is fetched, about as long as it takes to come: a call itself, which another
+// processor has written, and what it touches of the table of traces.
+constexpr std::size_t kCallsAhead = 16;
+constexpr std::size_t kPlacesAhead = 8;
 
 policy::ClassId class_of(const trace::RouteRecord& route) {
   return policy::ClassId(static_cast<std::uint32_t>(route.classes.greatest()));
@@ -52,7 +55,9 @@ void RouteWatch::take(const trace::CallBatch& batch, Clock::time_point now) {
   if (table_.routes().size() != published_) publish_names();
   const auto& entries = batch.entries;
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (i + kAhead < entries.size()) expect(entries[i + kAhead], slots[entries[i + kAhead].route]);
+    __builtin_prefetch(entries.data() + std::min(i + kCallsAhead, entries.size()));
+    if (i + kPlacesAhead < entries.size())
+      expect(entries[i + kPlacesAhead], slots[entries[i + kPlacesAhead].route]);
     record(entries[i], slots[entries[i].route], now);
   }
 }

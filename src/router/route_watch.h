@@ -27,7 +27,7 @@ class RouteWatch {
   using Clock = std::chrono::steady_clock;
   using ClassName = std::function<std::string(policy::ClassId)>;
   // Batches that may wait for the control thread.
-  static constexpr std::size_t kBatchesMax = 64;
+  static constexpr std::size_t kBatchesMax = 32;
   // How late a call may come after its end: threads hand theirs over twice a second.
   static constexpr std::chrono::seconds kLateness{1};
 
