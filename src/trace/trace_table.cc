@@ -1,12 +1,12 @@
 #include "trace/trace_table.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace sluice::trace {
 namespace {
 
 constexpr std::size_t kPlacesMin = 64;
-constexpr std::size_t kAhead = 4;
 
 // SplitMix64's finalizer: every bit in changes every bit out.
 constexpr std::uint64_t mixed(std::uint64_t z) noexcept {
@@ -36,11 +36,8 @@ std::size_t TraceTable::place_of(const Key& key, std::uint32_t hash) const noexc
 void TraceTable::add(const Call& call, std::uint32_t host, RouteNumber route, TimePoint now) {
   const Key key{call.trace, route, host};
   const std::uint32_t hash = hash_of(key);
-  std::size_t place = place_of(key, hash);
-  if (places_[place].slot == kNone && open_ >= settings_.traces_max) {
-    close_oldest();
-    place = place_of(key, hash);
-  }
+  const std::size_t place = place_of(key, hash);
+  if (places_[place].slot == kNone && open_ >= settings_.traces_max) close_oldest();
   Slot slot = places_[place].slot;
   if (slot == kNone) {
     slot = open_trace(key, hash, place);
@@ -70,31 +67,22 @@ TraceTable::Slot TraceTable::open_trace(const Key& key, std::uint32_t hash, std:
   places_[place] = {slot, hash};
   append(slot);
   ++open_;
-  if (open_ * 2 > places_.size()) grow_index();
+  if (++used_ * 2 > places_.size()) rebuild_index();
   return slot;
 }
 
-void TraceTable::grow_index() {
-  places_.assign(places_.size() * 2, Place());
+void TraceTable::rebuild_index() {
+  std::size_t size = places_.size();
+  while (open_ * 4 > size)
+    size *= 2;
+  places_.assign(size, Place());
   for (Slot slot = oldest_; slot != kNone; slot = slots_[slot].next) {
     std::size_t place = slots_[slot].hash & (places_.size() - 1);
     while (places_[place].slot != kNone)
       place = next_place(place);
     places_[place] = {slot, slots_[slot].hash};
   }
-}
-
-// Source: Knuth, "The Art of Computer Programming", volume 3, section 6.4, Algorithm R.
-void TraceTable::forget_place(std::size_t place) noexcept {
-  const std::size_t mask = places_.size() - 1;
-  for (std::size_t next = next_place(place); places_[next].slot != kNone; next = next_place(next)) {
-    // It may move to the free place unless it belongs behind that.
-    const std::size_t home = places_[next].hash & mask;
-    if (((next - home) & mask) < ((next - place) & mask)) continue;
-    places_[place] = places_[next];
-    place = next;
-  }
-  places_[place] = Place();
+  used_ = open_;
 }
 
 void TraceTable::append(Slot slot) noexcept {
@@ -110,6 +98,14 @@ void TraceTable::unlink(Slot slot) noexcept {
   (trace.next == kNone ? latest_ : slots_[trace.next].previous) = trace.previous;
 }
 
+void TraceTable::give_up(Slot slot) noexcept {
+  slots_[slot].key.trace = TraceId();
+  slots_[slot].chain = SerialChain();
+  slots_[slot].next = kNone;
+  (unused_ == kNone ? unused_ : slots_[last_unused_].next) = slot;
+  last_unused_ = slot;
+}
+
 void TraceTable::close_idle(TimePoint now) {
   while (oldest_ != kNone && now - slots_[oldest_].touched >= settings_.idle)
     close_oldest();
@@ -121,15 +117,8 @@ void TraceTable::close_oldest() {
   const RouteNumber route = trace.key.route;
   const std::uint32_t n_serial = trace.chain.length();
   calls_ -= trace.chain.held();
-  std::size_t place = trace.hash & (places_.size() - 1);
-  while (places_[place].slot != slot)
-    place = next_place(place);
-  forget_place(place);
   unlink(slot);
-  if (slot + kAhead < slots_.size()) fetch_place(slots_[slot + kAhead].hash);  // likely to be closed soon
-  trace.chain = SerialChain();
-  trace.next = unused_;
-  unused_ = slot;
+  give_up(slot);
   --open_;
   close_(route, n_serial);
 }
@@ -137,25 +126,28 @@ void TraceTable::close_oldest() {
 bool TraceTable::check_invariant() const {
   std::size_t calls = 0;
   std::size_t open = 0;
+  std::size_t unused = 0;
+  std::size_t used = 0;
   TimePoint last = TimePoint::min();
   Slot previous = kNone;
   for (Slot slot = oldest_; slot != kNone; slot = slots_[slot].next) {
     const Trace& trace = slots_[slot];
     if (trace.touched < last || trace.previous != previous || trace.hash != hash_of(trace.key)) return false;
-    std::size_t place = trace.hash & (places_.size() - 1);
-    while (places_[place].slot != slot && places_[place].slot != kNone)
-      place = next_place(place);
-    if (places_[place].slot != slot) return false;
+    if (!trace.key.trace || places_[place_of(trace.key, trace.hash)].slot != slot) return false;
     last = trace.touched;
     previous = slot;
     calls += trace.chain.held();
     ++open;
   }
-  std::size_t used = 0;
+  for (Slot slot = unused_; slot != kNone; slot = slots_[slot].next) {
+    if (slots_[slot].key.trace || (slots_[slot].next == kNone && slot != last_unused_)) return false;
+    ++unused;
+  }
   for (const Place& place : places_)
     used += place.slot != kNone ? 1 : 0;
-  return latest_ == previous && calls == calls_ && open == open_ && used == open_ &&
-         open_ <= settings_.traces_max && open_ * 2 <= places_.size();
+  return latest_ == previous && calls == calls_ && open == open_ && open + unused == slots_.size() &&
+         open_ <= settings_.traces_max && used == used_ && open_ <= used_ && used_ * 2 <= places_.size() &&
+         places_.size() <= std::max(kPlacesMin, 8 * settings_.traces_max);
 }
 
 }  // namespace sluice::trace

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/huge_pages.h"
 #include "base/strong_id.h"
 #include "trace/call.h"
 #include "trace/serial_chain.h"
@@ -19,7 +20,7 @@ using RouteNumber = StrongId<struct RouteNumberTag, std::uint64_t>;
 // no call of it has come for a while, and is then counted.
 // Shape:  at most traces_max requests are open, and calls_max of their calls held; beyond, those that have
 //         been quiet for longest are closed early. O(1) per call, O(n log n) per request. Memory grows with
-//         the number of open requests to a maximum, about 100 bytes each, and is kept.
+//         the number of open requests to a maximum, about 120 bytes each, and is kept.
 // Time:   that at which calls are added, not theirs: they come in batches, late by as much as a thread holds
 //         them back. idle has to allow for that.
 // Thread: one.
@@ -51,9 +52,9 @@ class TraceTable {
   bool check_invariant() const;
 
  private:
-  // Traces lie in slots, linked from the one that has been quiet for longest to the latest. A slot that is
-  // given up is the next to be used, so that with every call a trace of its own slots are used in the order
-  // they lie in.
+  // Traces lie in slots, linked from the one that has been quiet for longest to the latest. Slots are used
+  // again in the order they were given up, so that with every call a trace of its own both follow the order
+  // they lie in: memory comes before it is asked for.
   using Slot = std::uint32_t;
   static constexpr Slot kNone = 0xFFFFFFFF;
 
@@ -71,8 +72,10 @@ class TraceTable {
     TimePoint touched{};
     SerialChain chain;
   };
-  // An open-addressing table with linear probing, at most half full. A place holds enough of the hash to find
-  // where its trace belongs without a look at the trace.
+  // An open-addressing table with linear probing, at most half full. A place holds enough of the hash for a
+  // look at its trace to be needed for no other. Places of closed traces stay as they are: to look for each
+  // when it is closed would take as long as to open the next. When half of the places are used, the table is
+  // built anew, at most a quarter full.
   struct Place {
     Slot slot = kNone;
     std::uint32_t hash = 0;
@@ -86,20 +89,22 @@ class TraceTable {
   // Where the key is, or where it would be put.
   std::size_t place_of(const Key& key, std::uint32_t hash) const noexcept;
   Slot open_trace(const Key& key, std::uint32_t hash, std::size_t place);
-  void grow_index();
-  void forget_place(std::size_t place) noexcept;
+  void rebuild_index();
   void append(Slot slot) noexcept;
   void unlink(Slot slot) noexcept;
+  void give_up(Slot slot) noexcept;
   void close_oldest();
 
   Settings settings_;
   Close close_;
   std::vector<Trace> slots_;
-  std::vector<Place> places_;  // a power of two
+  std::vector<Place, HugePages<Place>> places_;  // a power of two
   Slot oldest_ = kNone;
   Slot latest_ = kNone;
-  Slot unused_ = kNone;
+  Slot unused_ = kNone;  // that given up first
+  Slot last_unused_ = kNone;
   std::size_t open_ = 0;
+  std::size_t used_ = 0;  // places
   std::size_t calls_ = 0;
 };
 
