@@ -26,7 +26,8 @@ class RouteName {
     return *this;
   }
   ~RouteName() {
-    if (shared_ != nullptr && --shared_->owners == 0) delete shared_;
+    if (shared_ != nullptr && --shared_->owners == 0) [[unlikely]]
+      destroy(shared_);
   }
 
   explicit operator bool() const noexcept { return shared_ != nullptr; }
@@ -41,6 +42,9 @@ class RouteName {
     const std::string text;
     std::size_t owners = 1;
   };
+  // Not inlined into whatever has a name: that is done for each call, and this almost never.
+  [[gnu::cold]] static void destroy(Shared* shared) noexcept;
+
   Shared* shared_ = nullptr;
 };
 
