@@ -12,11 +12,13 @@ import threading
 import time
 
 import compare  # noqa: I001 - it finds the harness
+import compare_tracing
 import contenders
 from loads import run_pgbench
 
 OUTPUT = compare.REPOSITORY / "src/cli/hot_functions.txt"
 LOADS = [(16, "simple"), (16, "extended"), (16, "prepared")]
+TRACED_LOADS = [(16, "simple")]
 CALM_SECONDS = 8  # for pgbench to log in, under callgrind
 SHARE_MIN = 2e-5  # of a load's instructions; what takes less is a timer's
 
@@ -39,10 +41,11 @@ def control(router, option):
     subprocess.run(["callgrind_control", option, str(router.pid)], check=True, capture_output=True)
 
 
-def count(bench, router, clients, protocol, seconds):
+def count(bench, router, clients, protocol, seconds, script):
     """Lets callgrind count while pgbench runs, and then write what it has counted."""
+    options = ["-D", "scale=1", "-T", CALM_SECONDS + seconds + 2]
     load = threading.Thread(
-        target=run_pgbench, args=(bench, router, clients, protocol, ["-T", CALM_SECONDS + seconds + 2])
+        target=run_pgbench, args=(bench, router, clients, protocol, options), kwargs={"script": script}
     )
     load.start()
     time.sleep(CALM_SECONDS)
@@ -76,13 +79,16 @@ def main():
     parser.add_argument("--output", default=OUTPUT, help="default src/cli/hot_functions.txt")
     options = parser.parse_args()
     options.idle, options.result_gib, options.threads, options.scale = 0, 0, 1, 1
-    routers = [under_callgrind(one) for one in (contenders.Sluice, contenders.SluiceOnRing, contenders.SluiceTransactions)]
+    untraced = [under_callgrind(one) for one in (contenders.Sluice, contenders.SluiceOnRing, contenders.SluiceTransactions)]
+    traced = under_callgrind(compare_tracing.Tracing)
     shares = collections.Counter()  # the largest of all loads
-    with compare.running(options, routers) as bench:
-        for router in routers:
-            for clients, protocol in LOADS:
-                print(f"{router.title}: {clients} clients, {protocol}", flush=True)
-                count(bench, router, clients, protocol, options.seconds)
+    with compare.running(options, [*untraced, traced]) as bench:
+        commented = bench.directory / "commented.sql"
+        commented.write_text(compare_tracing.LOADS["single"].script)
+        runs = [(router, load, None) for router in untraced for load in LOADS]
+        for router, (clients, protocol), script in runs + [(traced, load, commented) for load in TRACED_LOADS]:
+            print(f"{router.title}: {clients} clients, {protocol}", flush=True)
+            count(bench, router, clients, protocol, options.seconds, script)
         for dump in bench.directory.glob("*.callgrind.*"):
             found = instructions(dump)
             for name, own in found.items():
