@@ -101,7 +101,7 @@ asio::awaitable<std::optional<ErrorFields>> Session::wait_for_slot(SlotWait& wai
   bool gone = false;
   worker_.metrics().change(metric::sessions_waiting, 1, tag_.priority);
   slot_wait_ = &waiter;
-  while (!waiter.has_slot() && !stop_reason_ && !gone && Clock::now() < give_up_at) {
+  while (!waiter.has_slot() && needs_server() && !stop_reason_ && !gone && Clock::now() < give_up_at) {
     const Clock::time_point until = std::min({give_up_at, notify_at, Clock::now() + kClientLook});
     co_await waiter.wait(until);
     gone = client_gone();
@@ -123,7 +123,7 @@ asio::awaitable<std::optional<ErrorFields>> Session::wait_for_slot(SlotWait& wai
     reject_reason_ = gone ? telemetry::RejectReason::ClientDisconnect : telemetry::RejectReason::Shutdown;
     co_return stop_reason_ ? *stop_reason_ : client_left();
   }
-  if (!withdrawn) co_return std::nullopt;
+  if (!withdrawn || !needs_server()) co_return std::nullopt;
   reject_reason_ = telemetry::RejectReason::QueryWaitTimeout;
   co_return waited_in_queue(limit);
 }
@@ -132,7 +132,7 @@ void Session::count_over_budget(policy::BudgetId budget, telemetry::BudgetVerdic
   worker_.metrics().count(metric::budget_refusals_total, telemetry::BudgetLabel(budget.value()), verdict);
 }
 
-// Sets granted_, or says why there is no slot for the session.
+// Sets granted_, or says why there is no slot for the session; neither where it needs none any more.
 asio::awaitable<std::optional<ErrorFields>> Session::take_slot(ClientIdentity& identity, Servers servers,
                                                                policy::ReplicaSet failed,
                                                                std::optional<policy::QueuePlace> place,
@@ -159,7 +159,7 @@ asio::awaitable<std::optional<ErrorFields>> Session::take_slot(ClientIdentity& i
     if (const auto beyond = std::get<Admission::Queued>(answer).beyond)
       count_over_budget(*beyond, telemetry::BudgetVerdict::WouldBeRefused);
     std::optional<ErrorFields> refusal = co_await wait_for_slot(waiter, identity, give_up_at);
-    if (refusal) co_return refusal;
+    if (refusal || !granted_) co_return refusal;
   }
   worker_.metrics().record(metric::wait_seconds, granted_->waited, tag_.priority, pool_label());
   meter_.waited(granted_->waited);
@@ -177,6 +177,8 @@ asio::awaitable<std::optional<ErrorFields>> Session::assign(ClientIdentity& iden
   std::optional<policy::QueuePlace> place;  // of a slot that it could not use
   ErrorFields last_error = no_replica();
   for (;;) {
+    co_await wait_for_report();
+    if (!needs_server()) co_return std::nullopt;
     if (stop_reason_) co_return *stop_reason_;
     if (Clock::now() >= give_up_at) co_return waited_too_long();
     std::optional<ErrorFields> refusal =
@@ -190,7 +192,7 @@ asio::awaitable<std::optional<ErrorFields>> Session::assign(ClientIdentity& iden
       co_await timer.async_wait(asio::experimental::as_tuple(asio::use_awaitable));
       continue;
     }
-    if (refusal) co_return refusal;
+    if (refusal || !needs_server()) co_return refusal;
     worker_.metrics().count(metric::decisions_total, tag_.priority, granted_->outcome);
     count_size_use(worker_.metrics(), worker_.snapshot()->options(), tag_.priority, *granted_);
     log::debug("assigned", {{"session", id().value()},
@@ -227,13 +229,15 @@ asio::awaitable<std::optional<ErrorFields>> Session::connect_primary(ClientIdent
     return primary == servers.end() ? std::nullopt : std::optional(primary->second.target);
   };
   for (;;) {
+    co_await wait_for_report();
+    if (!needs_server()) co_return std::nullopt;
     if (stop_reason_) co_return *stop_reason_;
     if (Clock::now() >= give_up_at) co_return waited_too_long();
     ErrorFields error = no_primary(*worker_.snapshot()->config);
     if (const auto target = target_now()) {
       std::optional<ErrorFields> refusal =
           co_await take_slot(identity, Servers::Primary, {}, place, give_up_at);
-      if (refusal) co_return refusal;
+      if (refusal || !needs_server()) co_return refusal;
       std::optional<ServerFailure> failure = co_await connect(identity, kPrimary, database, give_up_at);
       if (!failure && target_now() == target) co_return std::nullopt;
       place = granted_->place;
@@ -260,6 +264,8 @@ asio::awaitable<std::optional<ServerFailure>> Session::connect(const ClientIdent
                                                                ServerId server, const std::string& database,
                                                                Clock::time_point give_up_at) {
   Shared& shared = worker_.shared();
+  std::optional<ServerReport::Attempt> attempt;
+  if (transactions_) attempt.emplace(transactions_->report());
   const telemetry::ServerLabel label = server_label();
   // Servers are those of now: one that was found while the session waited is as good as any.
   server_snapshot_ = worker_.snapshot();
@@ -328,7 +334,7 @@ asio::awaitable<bool> Session::greet(ClientIdentity identity) {
   random_bytes(secret_);
   Bytes message = std::move(identity.output);
   if (transactions_) {
-    transactions_->parameters()->append_messages(message);
+    transactions_->report().parameters()->append_messages(message);
   } else {
     server_->parameters->append_messages(message);
     append(message, std::exchange(server_->notices, {}));

@@ -12,6 +12,12 @@
 #include "router/worker.h"
 
 namespace sluice::router {
+namespace {
+
+// Another session's server may be the only one that is silent.
+constexpr auto kReportPatience = std::chrono::seconds(1);
+
+}  // namespace
 
 namespace metric = telemetry::metric;
 
@@ -29,7 +35,7 @@ asio::awaitable<std::optional<protocol::ErrorFields>> Session::begin_transaction
   transactions_ =
       std::make_unique<TransactionSession>(worker_, owner, tag_, budgets_, sizes_, servers, routing,
                                            snapshot_->database_label(classified.database), std::move(ways));
-  if (transactions_->parameters() != nullptr) co_return std::nullopt;
+  if (!needs_server()) co_return std::nullopt;
   std::optional<protocol::ErrorFields> refusal;
   if (classified.primary) {
     refusal = co_await connect_primary(identity, classified.server_database, give_up_at);
@@ -37,10 +43,20 @@ asio::awaitable<std::optional<protocol::ErrorFields>> Session::begin_transaction
     refusal = co_await assign(identity, classified.server_database, give_up_at);
   }
   if (refusal) co_return refusal;
-  transactions_->adopt(std::move(*server_));
+  if (server_) transactions_->adopt(std::move(*server_));
   server_.reset();
   give_slot_back();
   co_return std::nullopt;
+}
+
+// In transaction mode no server is needed once one of the pool has been heard.
+bool Session::needs_server() const {
+  return !transactions_ || transactions_->report().parameters() == nullptr;
+}
+
+// In transaction mode: for others that log in at the same time.
+asio::awaitable<void> Session::wait_for_report() {
+  if (transactions_) co_await transactions_->report().wait(Clock::now() + kReportPatience);
 }
 
 void Session::begin_accounting(telemetry::ServerLabel server, telemetry::PoolLabel) {

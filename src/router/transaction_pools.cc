@@ -1,6 +1,7 @@
 #include "router/transaction_pools.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <asio/this_coro.hpp>
@@ -19,6 +20,9 @@ namespace metric = telemetry::metric;
 // Of statements that neither a client nor a server has any more.
 constexpr std::size_t kUnusedStatementBytesMax = std::size_t{4} << 20;
 
+// A newcomer relies on no opening that has taken this long.
+constexpr auto kOpeningDoubted = std::chrono::seconds(1);
+
 telemetry::ServerLabel label_of(ServerId server) {
   return server == kPrimary ? telemetry::ServerLabel::primary()
                             : telemetry::ServerLabel(policy::ReplicaId(server.value()));
@@ -30,6 +34,11 @@ bool at_same_place(const Snapshot& then, const Snapshot& now, ServerId server) {
   const auto after = now.servers.find(server);
   return after != now.servers.end() && before != then.servers.end() &&
          before->second.target == after->second.target;
+}
+
+// The second has it elsewhere.
+bool has_moved(const Snapshot& then, const Snapshot& now, ServerId server) {
+  return now.servers.contains(server) && !at_same_place(then, now, server);
 }
 
 std::string key_of(const std::vector<ServerRequest>& ways) {
@@ -48,6 +57,22 @@ std::string key_of(const std::vector<ServerRequest>& ways) {
 }
 
 }  // namespace
+
+bool ServerGroup::has_spare_opening(TimePoint now) const {
+  if (openings.size() <= waiters.size()) return false;
+  const auto newest = std::prev(openings.end(), static_cast<std::ptrdiff_t>(waiters.size()) + 1);
+  return now - *newest < kOpeningDoubted;
+}
+
+bool ServerGroup::counted_on(std::list<TimePoint>::const_iterator opening) const {
+  return static_cast<std::size_t>(std::distance(std::next(opening), openings.end())) < waiters.size();
+}
+
+ServerWaiter& ServerGroup::take_waiter() {
+  ServerWaiter* const waiter = waiters.front();
+  waiters.pop_front();
+  return *waiter;
+}
 
 ServerGroup& TransactionPool::group(ServerId server) {
   const auto found = groups_.find(server);
@@ -79,24 +104,25 @@ TransactionPool& TransactionPools::join(std::vector<ServerRequest> ways) {
   } else {
     found->second->ways_ = std::move(ways);  // the newest proof of who the user is
   }
-  ++found->second->sessions_;
+  ++found->second->users_;
   return *found->second;
 }
 
 void TransactionPools::leave(TransactionPool& pool) {
-  --pool.sessions_;
+  --pool.users_;
   remove_if_unused(pool);
 }
 
 void TransactionPools::remove_if_unused(TransactionPool& pool) {
-  if (pool.sessions_ > 0 || pool.opening_ > 0) return;
+  if (pool.users_ > 0) return;
   for (const auto& [server, group] : pool.groups_)
     if (group.count > 0) return;
   pools_.erase(pools_.find(pool.key_));
 }
 
 PooledServer& TransactionPools::add(ServerGroup& group, ServerConnection connection) {
-  (group.server == kPrimary ? group.pool.of_primary_ : group.pool.of_replicas_) = connection.parameters;
+  const Servers servers = group.server == kPrimary ? Servers::Primary : Servers::Replicas;
+  group.pool.report(servers).learn(connection.parameters);
   connection.notices = {};
   PooledServer::Owner& owner = *this;
   const PooledServer::Parts parts{worker_.buffers(), worker_.ring(), settings_store_};
@@ -127,55 +153,63 @@ PooledServer* TransactionPools::take(TransactionPool& pool, ServerId server, Clo
 }
 
 void TransactionPools::open(TransactionPool& pool, ServerId server, ServerWaiter& waiter,
-                            Clock::time_point give_up_at) {
+                            Clock::time_point now) {
   ServerGroup& group = pool.group(server);
+  const bool spare = group.has_spare_opening(now);
   group.waiters.push_back(&waiter);
-  ++pool.opening_;
-  if (!worker_.spawn("server", open_one(pool, group, give_up_at))) --pool.opening_;
+  if (spare) return;
+  group.openings.push_back(now);
+  ++pool.users_;
+  const auto opening = std::prev(group.openings.end());
+  if (worker_.spawn("server", open_one(group, opening))) return;
+  group.openings.erase(opening);
+  leave(pool);
 }
 
 void TransactionPools::forget(TransactionPool& pool, ServerId server, ServerWaiter& waiter) {
   std::erase(pool.group(server).waiters, &waiter);
 }
 
-// On behalf of nobody in particular: whoever waits first gets it.
-asio::awaitable<void> TransactionPools::open_one(TransactionPool& pool, ServerGroup& group,
-                                                 Clock::time_point give_up_at) {
+// On behalf of nobody in particular: whoever waits first gets it, or hears that it failed.
+asio::awaitable<void> TransactionPools::open_one(ServerGroup& group, Opening opening) {
   co_await asio::this_coro::throw_if_cancelled(false);
-  const std::vector<ServerRequest> ways = pool.ways_;
-  std::optional<ServerFailure> failure;
-  for (std::size_t way = 0; way < ways.size();) {
-    const SnapshotPtr snapshot = worker_.snapshot();
-    ServerRequest request = ways[way];
-    request.server = group.server;
-    const std::string user = request.parameters[0].second;
-    const Clock::time_point began = Clock::now();
-    auto opened = co_await open_server_connection(snapshot, std::move(request), give_up_at);
-    if (auto* connection = std::get_if<ServerConnection>(&opened)) {
-      if (!at_same_place(*snapshot, *worker_.snapshot(), group.server)) continue;  // it has moved: once more
-      telemetry::ThreadMetrics& metrics = worker_.metrics();
-      metrics.count(metric::server_connections_opened_total, label_of(group.server));
-      metrics.record(metric::server_connect_seconds, Clock::now() - began, label_of(group.server));
-      failure.reset();
-      if (!closing_) give_back(add(group, std::move(*connection)), Clock::now());
-      break;
-    }
-    failure = std::get<ServerFailure>(std::move(opened));
-    note_failure(*failure, group.server, give_up_at, user);
-    if (failure->kind != ServerFailure::Kind::Unanswerable) break;
-    ++way;
+  auto opened = co_await try_ways(group.pool, group.server);
+  const bool counted_on = group.counted_on(opening);
+  group.openings.erase(opening);
+  if (auto* connection = std::get_if<ServerConnection>(&opened)) {
+    if (!closing_) give_back(add(group, std::move(*connection)), Clock::now());
+  } else if (counted_on) {
+    group.take_waiter().server_failed(std::get<ServerFailure>(opened));
   }
-  --pool.opening_;
-  if (failure && !group.waiters.empty()) {
-    ServerWaiter* const waiter = group.waiters.front();
-    group.waiters.pop_front();
-    waiter->server_failed(*failure);
-  }
-  remove_if_unused(pool);
+  leave(group.pool);
 }
 
-void TransactionPools::note_failure(const ServerFailure& failure, ServerId server,
-                                    Clock::time_point give_up_at, const std::string& user) {
+asio::awaitable<std::variant<ServerConnection, ServerFailure>> TransactionPools::try_ways(
+    TransactionPool& pool, ServerId server) {
+  const std::vector<ServerRequest> ways = pool.ways_;
+  std::size_t way = 0;
+  for (;;) {
+    const SnapshotPtr snapshot = worker_.snapshot();
+    ServerRequest request = ways[way];
+    request.server = server;
+    const std::string user = request.parameters[0].second;
+    const Clock::time_point began = Clock::now();
+    auto opened = co_await open_server_connection(snapshot, std::move(request), Clock::time_point::max());
+    if (std::holds_alternative<ServerConnection>(opened)) {
+      if (!at_same_place(*snapshot, *worker_.snapshot(), server)) continue;  // it has moved: once more
+      telemetry::ThreadMetrics& metrics = worker_.metrics();
+      metrics.count(metric::server_connections_opened_total, label_of(server));
+      metrics.record(metric::server_connect_seconds, Clock::now() - began, label_of(server));
+      co_return opened;
+    }
+    if (has_moved(*snapshot, *worker_.snapshot(), server)) continue;
+    const ServerFailure& failure = std::get<ServerFailure>(opened);
+    note_failure(failure, server, user);
+    if (failure.kind != ServerFailure::Kind::Unanswerable || ++way == ways.size()) co_return opened;
+  }
+}
+
+void TransactionPools::note_failure(const ServerFailure& failure, ServerId server, const std::string& user) {
   const telemetry::ConnectFailure what = failure.kind == ServerFailure::Kind::Unreachable
                                              ? telemetry::ConnectFailure::Refused
                                              : telemetry::ConnectFailure::Login;
@@ -183,8 +217,7 @@ void TransactionPools::note_failure(const ServerFailure& failure, ServerId serve
   log::warning(
       "server connection failed",
       {{"server", worker_.snapshot()->server_name(server)}, {"user", user}, {"reason", failure.reason}});
-  // One that was not given its whole time has not failed.
-  if (failure.kind == ServerFailure::Kind::Unreachable && Clock::now() < give_up_at)
+  if (failure.kind == ServerFailure::Kind::Unreachable)
     worker_.shared().server_failed(server, failure.reason);
   if (failure.kind == ServerFailure::Kind::Refused && failure.error.sqlstate == "28P01")
     worker_.shared().directory.forget(user);
@@ -196,11 +229,7 @@ void TransactionPools::give_back(PooledServer& server, Clock::time_point now) {
   if (server.retired() || closing_) return discard(server);
   server.read_on();  // its user may have stopped it
   ServerGroup& group = server.group();
-  if (!group.waiters.empty() && !server.being_cancelled()) {
-    ServerWaiter* const waiter = group.waiters.front();
-    group.waiters.pop_front();
-    return waiter->server_ready(server);
-  }
+  if (!group.waiters.empty() && !server.being_cancelled()) return group.take_waiter().server_ready(server);
   group.idle.push_back(&server);
 }
 

@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <asio/awaitable.hpp>
@@ -20,6 +23,7 @@
 #include "router/pooled_server.h"
 #include "router/server_login.h"
 #include "router/server_pool.h"
+#include "router/server_report.h"
 #include "router/shared.h"
 #include "router/snapshot.h"
 
@@ -28,7 +32,7 @@ namespace sluice::router {
 class Worker;
 class TransactionPool;
 
-// A session that waits for a connection being opened. Called from the event loop, never within open().
+// A session that waits for a connection being opened. That it fails may be said within open().
 class ServerWaiter {
  public:
   // It has the connection, whose user it is to become at once.
@@ -39,13 +43,23 @@ class ServerWaiter {
   ~ServerWaiter() = default;
 };
 
-// The connections of one pool to one server.
+// The connections of one pool to one server. As many are being opened as sessions wait, or more where some
+// have been given one that came back meanwhile: the newest are those that somebody counts on, and those
+// before them are spare.
 struct ServerGroup {
+  using TimePoint = std::chrono::steady_clock::time_point;
+
   TransactionPool& pool;
   ServerId server;
   std::vector<PooledServer*> idle{};    // the most recently used last
-  std::deque<ServerWaiter*> waiters{};  // each has one being opened, and takes what comes first
-  std::size_t count = 0;                // connections, in whatever state
+  std::deque<ServerWaiter*> waiters{};  // take what comes first, in their order
+  std::list<TimePoint> openings{};      // connections that are being opened, by when that began
+  std::size_t count = 0;                // those that are open, in whatever state
+
+  // The newest spare one, unless it takes so long that it is to be doubted.
+  bool has_spare_opening(TimePoint now) const;
+  bool counted_on(std::list<TimePoint>::const_iterator opening) const;
+  ServerWaiter& take_waiter();
 };
 
 // What sessions of the same user, database and start-up parameters share on one thread.
@@ -55,8 +69,8 @@ class TransactionPool {
       : key_(std::move(key)), ways_(std::move(ways)) {}
 
   ServerGroup& group(ServerId server);
-  // What the primary, or a replica, reported to the last connection that was opened; null while none was.
-  const std::shared_ptr<const ParameterSet>& parameters(Servers servers) const noexcept {
+  // Of the primary, or of the replicas.
+  ServerReport& report(Servers servers) noexcept {
     return servers == Servers::Primary ? of_primary_ : of_replicas_;
   }
 
@@ -67,11 +81,10 @@ class TransactionPool {
   friend class TransactionPools;
   const std::string key_;
   std::vector<ServerRequest> ways_;
-  std::shared_ptr<const ParameterSet> of_primary_;
-  std::shared_ptr<const ParameterSet> of_replicas_;
+  ServerReport of_primary_;
+  ServerReport of_replicas_;
   std::map<ServerId, ServerGroup> groups_;
-  std::size_t sessions_ = 0;
-  std::size_t opening_ = 0;
+  std::size_t users_ = 0;  // sessions, and connections that are being opened
 };
 
 // The server connections with which one thread serves sessions in transaction mode. They stay on its event
@@ -103,8 +116,8 @@ class TransactionPools final : private PooledServer::Owner {
 
   // An idle connection, or null. O(1), no system call for one that was just used.
   PooledServer* take(TransactionPool& pool, ServerId server, Clock::time_point now);
-  // Opens one. The waiter may get another that comes free before.
-  void open(TransactionPool& pool, ServerId server, ServerWaiter& waiter, Clock::time_point give_up_at);
+  // The waiter gets the next that comes: one that is opened, or that another session gives back before.
+  void open(TransactionPool& pool, ServerId server, ServerWaiter& waiter, Clock::time_point now);
   // It waits no more.
   void forget(TransactionPool& pool, ServerId server, ServerWaiter& waiter);
 
@@ -155,10 +168,12 @@ class TransactionPools final : private PooledServer::Owner {
   void on_let_go(PooledServer& server) override;
 
   PooledServer& add(ServerGroup& group, ServerConnection connection);
-  asio::awaitable<void> open_one(TransactionPool& pool, ServerGroup& group, Clock::time_point give_up_at);
+  using Opening = std::list<Clock::time_point>::const_iterator;
+  asio::awaitable<void> open_one(ServerGroup& group, Opening opening);
+  asio::awaitable<std::variant<ServerConnection, ServerFailure>> try_ways(TransactionPool& pool,
+                                                                          ServerId server);
   asio::awaitable<void> cancel_and_discard(PooledServer& server);
-  void note_failure(const ServerFailure& failure, ServerId server, Clock::time_point give_up_at,
-                    const std::string& user);
+  void note_failure(const ServerFailure& failure, ServerId server, const std::string& user);
   void remove_if_unused(TransactionPool& pool);
   void keep_slot(PooledServer& server, Granted slot);
   void free_slot(std::optional<Granted> slot);

@@ -51,7 +51,7 @@ TransactionRelay& TransactionSession::make_relay(net::Stream& client, protocol::
   meter_ = &meter;
   // What the client was greeted with.
   pooling::ServerSettings greeting(pools_.settings_store());
-  greeting.on_reports(parameters()->entries());
+  greeting.on_reports(report().parameters()->entries());
   settings_.greet(greeting);
   const TransactionRelay::Parts parts{
       tracker, translator_, settings_, meter, worker_.buffers(), pools_, RelayRing{worker_.ring()}};
@@ -186,7 +186,7 @@ PooledServer* TransactionSession::take_or_open(Clock::time_point now) {
     return idle;
   }
   opening_ = true;
-  pools_.open(pool_, server, *this, give_up_at_);
+  pools_.open(pool_, server, *this, now);
   return nullptr;
 }
 

@@ -65,10 +65,9 @@ class TransactionSession final : private TransactionRelay::Host,
   TransactionSession& operator=(const TransactionSession&) = delete;
   ~TransactionSession();
 
-  // What a server of those where it is at home reports of its settings; null while no connection of the
-  // session's pool was ever opened to one.
-  // Then the session opens one, and gives it to adopt().
-  const std::shared_ptr<const ParameterSet>& parameters() const noexcept { return pool_.parameters(home_); }
+  // Of the servers where it is at home. While nothing is known of them, the session waits for others that
+  // open a connection, or opens one and gives it to adopt().
+  ServerReport& report() noexcept { return pool_.report(home_); }
   void adopt(ServerConnection connection) { pools_.adopt(pool_, std::move(connection)); }
 
   // The relay of its whole life, not started. `client`, `tracker` and `meter` outlive it.

@@ -50,6 +50,42 @@ def test_a_transaction_has_its_server_to_itself(pooled, cluster):
         assert backends(cluster) == 2
 
 
+def all_at_once(count, work):
+    """Runs work(number) in as many threads, which begin together; raises what any of them raised."""
+    together, failures = threading.Barrier(count), []
+
+    def one(number):
+        together.wait()
+        try:
+            work(number)
+        except BaseException as problem:  # noqa: BLE001 - it is the test's to raise
+            failures.append(problem)
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_burst_of_transactions_opens_no_more_connections_than_slots(make_router, cluster, threads):
+    router = make_router(pool_mode="transaction", threads=threads, max_active=8)
+
+    def work(number):
+        with router.session() as client:
+            for i in range(20):
+                # Some longer than others, so that connections come back while others are being opened.
+                client.query(f"select pg_sleep({0.001 * ((number + i) % 4)})")
+
+    all_at_once(64, work)
+    assert 8 <= router.metric("sluice_server_connections_opened_total") <= 8 * threads
+    assert backends(cluster) <= 8 * threads
+    assert router.metric("sluice_sessions_opened_total") == 64
+
+
 # B42: twenty groups, cut at every offset, beside a client that competes for the servers.
 @pytest.mark.parametrize("size", [1, 3, 7, 64, 100_000])
 def test_a_pipeline_gets_all_its_answers_in_order(pooled, size):

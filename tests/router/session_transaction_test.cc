@@ -1,5 +1,7 @@
 // Sessions in transaction mode: which server connection runs what, and what becomes of it.
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "protocol/backend_messages.h"
@@ -16,6 +18,16 @@ using fakes::ScriptedServer;
 
 // The replicas a, b, c: of equally loaded ones, the first.
 constexpr std::string_view kTransactions = "pool_mode: transaction\n";
+
+constexpr std::string_view kAtPrimary =
+    "pool_mode: transaction\ndatabases: [{name: \"*\", target: primary}]\n";
+
+std::size_t backends(SessionWorld& world) {
+  std::size_t count = 0;
+  for (const std::string name : {"a", "b", "c", "p"})
+    count += world.server(name).backends().size();
+  return count;
+}
 
 std::vector<std::string> heard_by(SessionWorld& world, const std::string& server, std::size_t backend = 0) {
   return world.server(server).backends().at(backend).heard();
@@ -405,6 +417,207 @@ TEST(SessionTransaction, AnswersAClientThatSendsNoMoreThanItsQuery) {
   client.peer().close();
   world.settle();
   EXPECT_EQ(heard_by(world, "a"), (std::vector<std::string>{"Q:SELECT 1"}));
+  world.expect_nothing_left();
+}
+
+// A burst of logins, before anybody knows what the servers report: one opens a connection, the others wait
+// for what it learns.
+TEST(SessionTransaction, OpensOneConnectionForClientsThatLogInTogether) {
+  for (const std::string_view target : {"replicas", "primary"}) {
+    SessionWorld world("pool_mode: transaction\ndatabases: [{name: \"*\", target: " + std::string(target) +
+                       "}]\n");
+    std::vector<ScriptedClient*> clients;
+    for (int i = 0; i < 20; ++i)
+      clients.push_back(&world.client());
+    world.settle();
+    for (ScriptedClient* const client : clients)
+      EXPECT_EQ(client->types(), "RSSKZ");
+    EXPECT_EQ(world.worker().transaction_pools().count(), 1U);
+    EXPECT_EQ(backends(world), 1U);
+    for (ScriptedClient* const client : clients)
+      world.end(*client);
+    world.expect_nothing_left();
+  }
+}
+
+// The server that the first of them has been given may be the only one that is silent.
+TEST(SessionTransaction, AFirstConnectionThatHangsHoldsUpTheOthersForASecond) {
+  SessionWorld world(kTransactions);
+  world.server("a").stop = ScriptedServer::Stop::BeforeReady;
+  std::vector<ScriptedClient*> clients;
+  for (int i = 0; i < 3; ++i)
+    clients.push_back(&world.client());
+  world.run_for(900ms);
+  EXPECT_EQ(backends(world), 1U);
+  std::int64_t slots = 0;
+  for (const auto& replica : world.admission().snapshot().replicas)
+    slots += replica.total_load;
+  EXPECT_EQ(slots, 1) << "those that wait have none";
+  world.run_for(200ms);
+  const auto greeted = [](const ScriptedClient* client) { return client->types() == "RSSKZ"; };
+  EXPECT_EQ(std::count_if(clients.begin(), clients.end(), greeted), 2);
+  EXPECT_EQ(backends(world), 3U) << "each tried for itself";
+  world.run_for(1min);
+  EXPECT_EQ(std::count_if(clients.begin(), clients.end(), greeted), 3);
+  for (ScriptedClient* const client : clients)
+    world.end(*client);
+  world.expect_nothing_left();
+}
+
+// Each in its turn, where the first is refused at once; not all together.
+TEST(SessionTransaction, AFirstConnectionThatIsRefusedLetsOneMoreTry) {
+  SessionWorld world(kAtPrimary);
+  ScriptedServer& server = world.server("p");
+  std::size_t at_once = 0;
+  server.refusal = "53300";
+  std::vector<ScriptedClient*> clients;
+  for (int i = 0; i < 20; ++i)
+    clients.push_back(&world.client());
+  world.run_until([&] {
+    at_once = std::max(at_once, server.open_backends());
+    return server.backends().size() >= 3;
+  });
+  server.refusal.reset();
+  world.run_for(1min);
+  EXPECT_EQ(at_once, 1U);
+  EXPECT_EQ(std::count_if(clients.begin(), clients.end(),
+                          [](const ScriptedClient* client) { return client->types() == "RSSKZ"; }),
+            18)
+      << "the first two were refused";
+  EXPECT_EQ(server.open_backends(), 1U);
+  for (ScriptedClient* const client : clients)
+    world.end(*client);
+  world.expect_nothing_left();
+}
+
+// Those that queue for a slot when it becomes known need none.
+TEST(SessionTransaction, GreetsThoseThatWaitForASlotOnceAServerIsKnown) {
+  SessionWorld world("max_active: 1\npool_mode: transaction\ndatabases: [{name: \"*\", target: primary}]\n");
+  ScriptedClient& other = world.ready_client("alice");
+  other.query("BEGIN");
+  world.settle();
+  std::vector<ScriptedClient*> clients;
+  for (int i = 0; i < 5; ++i)
+    clients.push_back(&world.client());
+  world.run_for(2s);
+  for (ScriptedClient* const client : clients)
+    EXPECT_EQ(client->types(), "") << "the slot is taken";
+  other.query("COMMIT");
+  world.settle();
+  other.query("BEGIN");
+  world.run_for(2s);
+  for (ScriptedClient* const client : clients)
+    EXPECT_EQ(client->types(), "RSSKZ");
+  EXPECT_EQ(world.server("p").backends().size(), 2U);
+  for (ScriptedClient* const client : clients)
+    world.end(*client);
+  world.end(other);
+  world.expect_nothing_left();
+}
+
+TEST(SessionTransaction, OpensNoMoreThanSlotsForABurstOfLogins) {
+  SessionWorld world("pool_mode: transaction\nmax_active: 2\n");
+  std::vector<ScriptedClient*> clients;
+  for (int i = 0; i < 20; ++i)
+    clients.push_back(&world.client());
+  world.settle();
+  for (ScriptedClient* const client : clients)
+    client->query("SELECT 1");
+  world.settle();
+  for (ScriptedClient* const client : clients)
+    EXPECT_EQ(client->types(), "RSSKZDCZ");
+  EXPECT_EQ(backends(world), 6U) << "three servers, two slots each";
+  for (ScriptedClient* const client : clients)
+    world.end(*client);
+  world.expect_nothing_left();
+}
+
+// Who is given a connection that came back leaves behind the one that is being opened for it.
+TEST(SessionTransaction, OpensNoSecondConnectionWhereOneIsOnItsWay) {
+  SessionWorld world(kAtPrimary);
+  ScriptedServer& server = world.server("p");
+  ScriptedClient& first = world.ready_client();
+  ScriptedClient& second = world.ready_client();
+  first.query("BEGIN");
+  world.settle();
+  server.stop = ScriptedServer::Stop::BeforeReady;
+  second.query("BEGIN");
+  world.settle();
+  ASSERT_EQ(server.backends().size(), 2U);
+  first.query("COMMIT");
+  world.settle();
+  EXPECT_EQ(second.types(), "RSSKZCZ") << "by the first one's connection";
+  first.query("SELECT 1");
+  world.settle();
+  EXPECT_EQ(server.backends().size(), 2U) << "it waits for the one that was begun for the second";
+  // That one fails, and is the first one's failure.
+  world.run_for(1min);
+  EXPECT_EQ(first.types(), "RSSKZCZCZEZ");
+  EXPECT_EQ(server.open_backends(), 1U);
+  server.stop = ScriptedServer::Stop::Nowhere;
+  first.query("SELECT 1");
+  world.settle();
+  EXPECT_EQ(first.types(), "RSSKZCZCZEZDCZ");
+  world.end(first);
+  world.end(second);
+  world.expect_nothing_left();
+}
+
+// But not for long: it may hang where a new one would not.
+TEST(SessionTransaction, RestsNoHopeOnAnOpeningThatHangs) {
+  SessionWorld world(kAtPrimary);
+  ScriptedServer& server = world.server("p");
+  std::vector<ScriptedClient*> clients;
+  for (int i = 0; i < 4; ++i)
+    clients.push_back(&world.ready_client());
+  clients[0]->query("BEGIN");
+  world.settle();
+  server.stop = ScriptedServer::Stop::BeforeReady;
+  for (int i = 1; i < 4; ++i)
+    clients[i]->query("SELECT 1");
+  world.settle();
+  ASSERT_EQ(server.backends().size(), 4U);
+  for (int i = 1; i < 4; ++i)
+    world.connect().cancel(*clients[i]);
+  world.run_for(1100ms);
+  server.stop = ScriptedServer::Stop::Nowhere;
+  for (int i = 1; i < 4; ++i)
+    clients[i]->query("SELECT 1");
+  world.settle();
+  for (int i = 1; i < 4; ++i)
+    EXPECT_EQ(clients[i]->types(), "RSSKZEZDCZ");
+  EXPECT_EQ(server.backends().size(), 7U);
+  world.run_for(1min);
+  EXPECT_EQ(server.open_backends(), 1U)
+      << "a server with connections that hung is in doubt: none is kept idle";
+  for (ScriptedClient* const client : clients)
+    world.end(*client);
+  world.expect_nothing_left();
+}
+
+// An opening's failure is one waiter's.
+TEST(SessionTransaction, EachThatWaitsHearsOfAFailureOfItsOwn) {
+  SessionWorld world(kAtPrimary);
+  ScriptedServer& server = world.server("p");
+  ScriptedClient& first = world.ready_client();
+  std::vector<ScriptedClient*> others;
+  for (int i = 0; i < 4; ++i)
+    others.push_back(&world.ready_client());
+  first.query("BEGIN");
+  world.settle();
+  server.stop = ScriptedServer::Stop::BeforeReady;
+  for (ScriptedClient* const client : others)
+    client->query("SELECT 1");
+  world.settle();
+  EXPECT_EQ(server.backends().size(), 5U);
+  world.run_for(1min);
+  for (ScriptedClient* const client : others)
+    EXPECT_EQ(client->types(), "RSSKZEZ");
+  EXPECT_EQ(server.open_backends(), 1U);
+  EXPECT_EQ(server.backends().size(), 5U) << "no further attempt for those who are not there any more";
+  world.end(first);
+  for (ScriptedClient* const client : others)
+    world.end(*client);
   world.expect_nothing_left();
 }
 

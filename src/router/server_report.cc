@@ -1,0 +1,34 @@
+#include "router/server_report.h"
+
+#include <asio/experimental/as_tuple.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+
+namespace sluice::router {
+
+void ServerReport::learn(std::shared_ptr<const ParameterSet> parameters) {
+  parameters_ = std::move(parameters);
+  wake();
+}
+
+ServerReport::Attempt::~Attempt() {
+  --report_.attempts_;
+  report_.wake();
+}
+
+asio::awaitable<void> ServerReport::wait(Clock::time_point until) {
+  const auto executor = co_await asio::this_coro::executor;
+  while (!parameters_ && attempts_ > 0 && Clock::now() < until) {
+    const auto timer = waiting_.emplace(waiting_.end(), executor, until);
+    co_await timer->async_wait(asio::experimental::as_tuple(asio::use_awaitable));
+    waiting_.erase(timer);
+  }
+}
+
+// They go on when what runs now is done: a connection is adopted by then.
+void ServerReport::wake() {
+  for (asio::steady_timer& timer : waiting_)
+    timer.cancel();
+}
+
+}  // namespace sluice::router
