@@ -15,6 +15,7 @@ namespace sluice {
 template <class T>
 class HugePages {
  public:
+  static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   using value_type = T;
   static constexpr std::size_t kPageBytes = std::size_t{2} << 20;
   static constexpr std::size_t kWorthwhileBytes = kPageBytes / 8;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
+
 namespace sluice::trace {
 namespace {
 
@@ -27,21 +29,30 @@ std::uint32_t TraceTable::hash_of(const Key& key) const noexcept {
 
 std::size_t TraceTable::place_of(const Key& key, std::uint32_t hash) const noexcept {
   std::size_t place = hash & (places_.size() - 1);
-  while (places_[place].slot != kNone &&
-         (places_[place].hash != hash || slots_[places_[place].slot].key != key))
-    place = next_place(place);
-  return place;
+  std::size_t left_behind = places_.size();
+  for (; places_[place].slot != kNone; place = next_place(place)) {
+    if (places_[place].hash != hash) continue;
+    const Trace& trace = slots_[places_[place].slot];
+    if (trace.key == key) return place;
+    if (trace.hash != hash || !trace.key.trace) left_behind = place;
+  }
+  return left_behind < places_.size() ? left_behind : place;
+}
+
+bool TraceTable::has(std::size_t place, const Key& key) const noexcept {
+  return places_[place].slot != kNone && slots_[places_[place].slot].key == key;
 }
 
 void TraceTable::add(const Call& call, std::uint32_t host, RouteNumber route, TimePoint now) {
+  SLUICE_ASSERT(call.trace);
   const Key key{call.trace, route, host};
   const std::uint32_t hash = hash_of(key);
   const std::size_t place = place_of(key, hash);
-  if (places_[place].slot == kNone && open_ >= settings_.traces_max) close_oldest();
-  Slot slot = places_[place].slot;
-  if (slot == kNone) {
+  Slot slot = kNone;
+  if (!has(place, key)) {
+    if (open_ >= settings_.traces_max) close_oldest();
     slot = open_trace(key, hash, place);
-  } else if (slot != latest_) {
+  } else if (slot = places_[place].slot; slot != latest_) {
     unlink(slot);
     append(slot);
   }
@@ -64,10 +75,11 @@ TraceTable::Slot TraceTable::open_trace(const Key& key, std::uint32_t hash, std:
   }
   slots_[slot].key = key;
   slots_[slot].hash = hash;
+  if (places_[place].slot == kNone) ++used_;
   places_[place] = {slot, hash};
   append(slot);
   ++open_;
-  if (++used_ * 2 > places_.size()) rebuild_index();
+  if (used_ * 2 > places_.size()) rebuild_index();
   return slot;
 }
 

@@ -49,6 +49,7 @@ class TraceTable {
 
   std::size_t open() const noexcept { return open_; }
   std::size_t calls_held() const noexcept { return calls_; }
+  std::size_t places_used() const noexcept { return used_; }  // by open traces and by closed ones
   bool check_invariant() const;
 
  private:
@@ -86,8 +87,10 @@ class TraceTable {
     __builtin_prefetch(&places_[hash & (places_.size() - 1)], 1);
   }
   std::size_t next_place(std::size_t place) const noexcept { return (place + 1) & (places_.size() - 1); }
-  // Where the key is, or where it would be put.
+  // Where the key is, or where it would be put: where one that was closed and hashed alike, perhaps the same
+  // trace before, left its place, or at a free one.
   std::size_t place_of(const Key& key, std::uint32_t hash) const noexcept;
+  bool has(std::size_t place, const Key& key) const noexcept;
   Slot open_trace(const Key& key, std::uint32_t hash, std::size_t place);
   void rebuild_index();
   void append(Slot slot) noexcept;

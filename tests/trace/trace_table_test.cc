@@ -164,6 +164,18 @@ TEST(TraceTable, ATraceThatComesBackOnceClosedIsAnotherRequest) {
   EXPECT_EQ(closed, 6000U);
 }
 
+// Or each would make the way to the next a step longer.
+TEST_F(Traces, ThatComeBackHaveTheirPlacesAgain) {
+  for (int round = 0; round < 1000; ++round) {
+    const int now = 2000 * round;
+    for (std::uint64_t trace = 1; trace <= 3; ++trace)
+      add(trace, now, now + 1);
+    table.close_idle(at(now + 1001));
+  }
+  EXPECT_EQ(closed.size(), 3000U);
+  EXPECT_EQ(table.places_used(), 3U);
+}
+
 TEST(CallBatcher, NamesEachRouteOnce) {
   CallBatcher batcher(3);
   const auto feed = RouteName("/feed");
