@@ -170,7 +170,7 @@ void PooledServer::on_port_closed() {
 }
 
 void PooledServer::cancel_ends() {
-  --cancels_;
+  if (--cancels_ == 0 && !closed_) return owner_.on_cancelled(*this);
   let_go_if_possible();
 }
 

@@ -52,6 +52,7 @@ class PooledServer {
    public:
     virtual void on_idle_end(PooledServer& server) = 0;             // it ended while nobody had it
     virtual void on_cleaned(PooledServer& server, bool clean) = 0;  // see clean()
+    virtual void on_cancelled(PooledServer& server) = 0;            // nothing can hit it any more
     virtual void on_let_go(
         PooledServer& server) = 0;  // closed, and nothing refers to it any more: destroy it
 

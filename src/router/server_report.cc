@@ -8,12 +8,13 @@ namespace sluice::router {
 
 void ServerReport::learn(std::shared_ptr<const ParameterSet> parameters) {
   parameters_ = std::move(parameters);
-  wake();
+  for (asio::steady_timer& timer : waiting_)
+    timer.cancel();
 }
 
+// Who waits goes on when what runs now is done: a connection is adopted by then.
 ServerReport::Attempt::~Attempt() {
-  --report_.attempts_;
-  report_.wake();
+  if (--report_.attempts_ == 0 && !report_.waiting_.empty()) report_.waiting_.front().cancel();
 }
 
 asio::awaitable<void> ServerReport::wait(Clock::time_point until) {
@@ -23,12 +24,6 @@ asio::awaitable<void> ServerReport::wait(Clock::time_point until) {
     co_await timer->async_wait(asio::experimental::as_tuple(asio::use_awaitable));
     waiting_.erase(timer);
   }
-}
-
-// They go on when what runs now is done: a connection is adopted by then.
-void ServerReport::wake() {
-  for (asio::steady_timer& timer : waiting_)
-    timer.cancel();
 }
 
 }  // namespace sluice::router

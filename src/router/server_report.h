@@ -35,12 +35,10 @@ class ServerReport {
    private:
     ServerReport& report_;
   };
-  // Until there are parameters, nobody is at it, or it is that time.
+  // Until there are parameters, nobody is at it and it is this one's turn, or it is that time.
   asio::awaitable<void> wait(Clock::time_point until);
 
  private:
-  void wake();
-
   std::shared_ptr<const ParameterSet> parameters_;
   std::size_t attempts_ = 0;
   std::list<asio::steady_timer> waiting_;

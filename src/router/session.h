@@ -95,7 +95,7 @@ class Session final : private TransactionSession::Owner {
   void end_for_want_of_server(protocol::ErrorFields why) override;
   void end_for_unread_notifications(protocol::ErrorFields why) override;
   bool needs_server() const;
-  asio::awaitable<void> wait_for_report();
+  asio::awaitable<void> wait_for_report(Clock::time_point give_up_at);
   asio::awaitable<RelayEnd> relay_transactions(Bytes unread);
   asio::awaitable<void> cancel_transaction();
   // session_assign.cc

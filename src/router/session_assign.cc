@@ -177,7 +177,7 @@ asio::awaitable<std::optional<ErrorFields>> Session::assign(ClientIdentity& iden
   std::optional<policy::QueuePlace> place;  // of a slot that it could not use
   ErrorFields last_error = no_replica();
   for (;;) {
-    co_await wait_for_report();
+    co_await wait_for_report(give_up_at);
     if (!needs_server()) co_return std::nullopt;
     if (stop_reason_) co_return *stop_reason_;
     if (Clock::now() >= give_up_at) co_return waited_too_long();
@@ -229,7 +229,7 @@ asio::awaitable<std::optional<ErrorFields>> Session::connect_primary(ClientIdent
     return primary == servers.end() ? std::nullopt : std::optional(primary->second.target);
   };
   for (;;) {
-    co_await wait_for_report();
+    co_await wait_for_report(give_up_at);
     if (!needs_server()) co_return std::nullopt;
     if (stop_reason_) co_return *stop_reason_;
     if (Clock::now() >= give_up_at) co_return waited_too_long();
@@ -334,7 +334,7 @@ asio::awaitable<bool> Session::greet(ClientIdentity identity) {
   random_bytes(secret_);
   Bytes message = std::move(identity.output);
   if (transactions_) {
-    transactions_->report().parameters()->append_messages(message);
+    transactions_->greeting().append_messages(message);
   } else {
     server_->parameters->append_messages(message);
     append(message, std::exchange(server_->notices, {}));

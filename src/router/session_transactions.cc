@@ -1,5 +1,6 @@
 // A session in transaction mode: see TransactionSession.
 
+#include <algorithm>
 #include <utility>
 
 #include <asio/async_result.hpp>
@@ -15,7 +16,7 @@ namespace sluice::router {
 namespace {
 
 // Another session's server may be the only one that is silent.
-constexpr auto kReportPatience = std::chrono::seconds(1);
+constexpr std::chrono::nanoseconds kReportPatience = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -43,7 +44,11 @@ asio::awaitable<std::optional<protocol::ErrorFields>> Session::begin_transaction
     refusal = co_await assign(identity, classified.server_database, give_up_at);
   }
   if (refusal) co_return refusal;
-  if (server_) transactions_->adopt(std::move(*server_));
+  if (server_ && wanted(*server_)) {
+    transactions_->adopt(std::move(*server_));
+  } else if (server_) {  // it is elsewhere by now, but tells as much
+    transactions_->report().learn(server_->parameters);
+  }
   server_.reset();
   give_slot_back();
   co_return std::nullopt;
@@ -55,8 +60,11 @@ bool Session::needs_server() const {
 }
 
 // In transaction mode: for others that log in at the same time.
-asio::awaitable<void> Session::wait_for_report() {
-  if (transactions_) co_await transactions_->report().wait(Clock::now() + kReportPatience);
+asio::awaitable<void> Session::wait_for_report(Clock::time_point give_up_at) {
+  if (!transactions_) co_return;
+  const Clock::time_point now = Clock::now();
+  // With as much time left to try for itself.
+  co_await transactions_->report().wait(std::min(now + kReportPatience, now + (give_up_at - now) / 2));
 }
 
 void Session::begin_accounting(telemetry::ServerLabel server, telemetry::PoolLabel) {

@@ -4,7 +4,9 @@
 #include <iterator>
 #include <utility>
 
+#include <asio/post.hpp>
 #include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
 
 #include "base/assert.h"
 #include "router/cancel.h"
@@ -20,8 +22,8 @@ namespace metric = telemetry::metric;
 // Of statements that neither a client nor a server has any more.
 constexpr std::size_t kUnusedStatementBytesMax = std::size_t{4} << 20;
 
-// A newcomer relies on no opening that has taken this long.
-constexpr auto kOpeningDoubted = std::chrono::seconds(1);
+// A newcomer relies on no opening that has taken this long, and twice as long as the last one.
+constexpr std::chrono::nanoseconds kOpeningDoubted = std::chrono::seconds(1);
 
 telemetry::ServerLabel label_of(ServerId server) {
   return server == kPrimary ? telemetry::ServerLabel::primary()
@@ -61,7 +63,7 @@ std::string key_of(const std::vector<ServerRequest>& ways) {
 bool ServerGroup::has_spare_opening(TimePoint now) const {
   if (openings.size() <= waiters.size()) return false;
   const auto newest = std::prev(openings.end(), static_cast<std::ptrdiff_t>(waiters.size()) + 1);
-  return now - *newest < kOpeningDoubted;
+  return now - *newest < std::max(kOpeningDoubted, 2 * takes);
 }
 
 bool ServerGroup::counted_on(std::list<TimePoint>::const_iterator opening) const {
@@ -173,20 +175,21 @@ void TransactionPools::forget(TransactionPool& pool, ServerId server, ServerWait
 // On behalf of nobody in particular: whoever waits first gets it, or hears that it failed.
 asio::awaitable<void> TransactionPools::open_one(ServerGroup& group, Opening opening) {
   co_await asio::this_coro::throw_if_cancelled(false);
-  auto opened = co_await try_ways(group.pool, group.server);
-  const bool counted_on = group.counted_on(opening);
+  co_await asio::post(asio::use_awaitable);
+  auto opened = co_await try_ways(group);
+  const ServerFailure* const failure = std::get_if<ServerFailure>(&opened);
+  const bool counted_on = failure != nullptr && group.counted_on(opening);
   group.openings.erase(opening);
-  if (auto* connection = std::get_if<ServerConnection>(&opened)) {
-    if (!closing_) give_back(add(group, std::move(*connection)), Clock::now());
-  } else if (counted_on) {
-    group.take_waiter().server_failed(std::get<ServerFailure>(opened));
-  }
+  if (counted_on) group.take_waiter().server_failed(*failure);
+  if (failure == nullptr && !closing_)
+    give_back(add(group, std::get<ServerConnection>(std::move(opened))), Clock::now());
   leave(group.pool);
 }
 
 asio::awaitable<std::variant<ServerConnection, ServerFailure>> TransactionPools::try_ways(
-    TransactionPool& pool, ServerId server) {
-  const std::vector<ServerRequest> ways = pool.ways_;
+    ServerGroup& group) {
+  const ServerId server = group.server;
+  const std::vector<ServerRequest> ways = group.pool.ways_;
   std::size_t way = 0;
   for (;;) {
     const SnapshotPtr snapshot = worker_.snapshot();
@@ -199,7 +202,8 @@ asio::awaitable<std::variant<ServerConnection, ServerFailure>> TransactionPools:
       if (!at_same_place(*snapshot, *worker_.snapshot(), server)) continue;  // it has moved: once more
       telemetry::ThreadMetrics& metrics = worker_.metrics();
       metrics.count(metric::server_connections_opened_total, label_of(server));
-      metrics.record(metric::server_connect_seconds, Clock::now() - began, label_of(server));
+      group.takes = Clock::now() - began;
+      metrics.record(metric::server_connect_seconds, group.takes, label_of(server));
       co_return opened;
     }
     if (has_moved(*snapshot, *worker_.snapshot(), server)) continue;
@@ -283,6 +287,12 @@ void TransactionPools::on_cleaned(PooledServer& server, bool clean) {
   log::info("server connection closed", {{"server", worker_.snapshot()->server_name(server.group().server)},
                                          {"reason", "what a client left behind could not be discarded"}});
   discard(server);
+}
+
+// It may have become idle while somebody waited for one like it.
+void TransactionPools::on_cancelled(PooledServer& server) {
+  ServerGroup& group = server.group();
+  if (!group.waiters.empty() && std::erase(group.idle, &server) > 0) give_back(server, Clock::now());
 }
 
 void TransactionPools::discard(PooledServer& server) {

@@ -32,7 +32,7 @@ namespace sluice::router {
 class Worker;
 class TransactionPool;
 
-// A session that waits for a connection being opened. That it fails may be said within open().
+// A session that waits for a connection being opened. Called from the event loop, never within open().
 class ServerWaiter {
  public:
   // It has the connection, whose user it is to become at once.
@@ -55,6 +55,7 @@ struct ServerGroup {
   std::deque<ServerWaiter*> waiters{};  // take what comes first, in their order
   std::list<TimePoint> openings{};      // connections that are being opened, by when that began
   std::size_t count = 0;                // those that are open, in whatever state
+  std::chrono::nanoseconds takes{};     // to open one: the last time
 
   // The newest spare one, unless it takes so long that it is to be doubted.
   bool has_spare_opening(TimePoint now) const;
@@ -165,13 +166,13 @@ class TransactionPools final : private PooledServer::Owner {
  private:
   void on_idle_end(PooledServer& server) override;
   void on_cleaned(PooledServer& server, bool clean) override;
+  void on_cancelled(PooledServer& server) override;
   void on_let_go(PooledServer& server) override;
 
   PooledServer& add(ServerGroup& group, ServerConnection connection);
   using Opening = std::list<Clock::time_point>::const_iterator;
   asio::awaitable<void> open_one(ServerGroup& group, Opening opening);
-  asio::awaitable<std::variant<ServerConnection, ServerFailure>> try_ways(TransactionPool& pool,
-                                                                          ServerId server);
+  asio::awaitable<std::variant<ServerConnection, ServerFailure>> try_ways(ServerGroup& group);
   asio::awaitable<void> cancel_and_discard(PooledServer& server);
   void note_failure(const ServerFailure& failure, ServerId server, const std::string& user);
   void remove_if_unused(TransactionPool& pool);

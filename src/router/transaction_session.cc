@@ -45,14 +45,19 @@ TransactionSession::~TransactionSession() {
   pools_.leave(pool_);
 }
 
+const ParameterSet& TransactionSession::greeting() {
+  if (!greeting_) greeting_ = report().parameters();
+  return *greeting_;
+}
+
 TransactionRelay& TransactionSession::make_relay(net::Stream& client, protocol::SessionTracker& tracker,
                                                  SessionMeter& meter) {
   tracker_ = &tracker;
   meter_ = &meter;
-  // What the client was greeted with.
-  pooling::ServerSettings greeting(pools_.settings_store());
-  greeting.on_reports(report().parameters()->entries());
-  settings_.greet(greeting);
+  pooling::ServerSettings greeted(pools_.settings_store());
+  greeted.on_reports(greeting().entries());
+  settings_.greet(greeted);
+  greeting_.reset();
   const TransactionRelay::Parts parts{
       tracker, translator_, settings_, meter, worker_.buffers(), pools_, RelayRing{worker_.ring()}};
   TransactionRelay::Host& host = *this;

@@ -68,6 +68,8 @@ class TransactionSession final : private TransactionRelay::Host,
   // Of the servers where it is at home. While nothing is known of them, the session waits for others that
   // open a connection, or opens one and gives it to adopt().
   ServerReport& report() noexcept { return pool_.report(home_); }
+  // What the client is greeted with, and taken to know; the report may change meanwhile.
+  const ParameterSet& greeting();
   void adopt(ServerConnection connection) { pools_.adopt(pool_, std::move(connection)); }
 
   // The relay of its whole life, not started. `client`, `tracker` and `meter` outlive it.
@@ -171,6 +173,7 @@ class TransactionSession final : private TransactionRelay::Host,
   bool pinned_ = false;
   protocol::SessionTracker* tracker_ = nullptr;
   SessionMeter* meter_ = nullptr;
+  std::shared_ptr<const ParameterSet> greeting_;  // until there is a relay
   std::optional<TransactionRelay> relay_;
   SlotRequest* request_ = nullptr;  // while it waits in the queue
   bool told_queued_ = false;        // the client, of its wait for this transaction

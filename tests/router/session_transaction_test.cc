@@ -325,6 +325,38 @@ TEST(SessionTransaction, ACancelOnItsWayKeepsTheServerFromTheNextClient) {
   world.expect_nothing_left();
 }
 
+TEST(SessionTransaction, ACancelThatIsOverLetsWhoWaitsHaveTheServer) {
+  SessionWorld world(kAtPrimary);
+  ScriptedServer& server = world.server("p");
+  ScriptedClient& first = world.ready_client();
+  ScriptedClient& second = world.ready_client();
+  first.query("wait");
+  world.settle();
+  Backend& backend = server.last();
+  server.hold_cancels = true;
+  world.connect().cancel(first);
+  world.settle();
+  ASSERT_EQ(server.cancels().size(), 1U);
+  Backend& cancel = server.backends().back();
+  Bytes answer;
+  protocol::append_command_complete(answer, "SELECT 0");
+  protocol::append_ready_for_query(answer, 'I');
+  backend.send(answer);
+  server.stop = ScriptedServer::Stop::BeforeReady;
+  world.settle();
+  second.query("SELECT 1");
+  world.settle();
+  EXPECT_EQ(second.types(), "RSSKZ") << "the idle one may still be hit, and the new one hangs";
+  cancel.peer().close();
+  world.settle();
+  EXPECT_EQ(second.types(), "RSSKZDCZ");
+  EXPECT_EQ(backend.heard().back(), "Q:SELECT 1");
+  world.end(first);
+  world.end(second);
+  world.run_for(1min);
+  world.expect_nothing_left();
+}
+
 TEST(SessionTransaction, AnswersWithAnErrorWhereNoServerIsToBeHadAndGoesOn) {
   SessionWorld world(kTransactions);
   ScriptedClient& client = world.ready_client();
