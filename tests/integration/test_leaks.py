@@ -2,7 +2,6 @@
 sockets."""
 
 import os
-import threading
 
 import pytest
 
@@ -11,6 +10,7 @@ from harness.leaks import close_wait_count
 from harness.messages import B, C, E, P, Q, S
 from harness.net import wait_until
 from harness.wire import LoginRefused
+from harness.workload import in_threads
 
 MIB = 1 << 20
 
@@ -25,24 +25,6 @@ def settle(router):
         return now if now == was else 0
 
     return wait_until(same, 20, "descriptors to settle", 0.3)
-
-
-def in_threads(work, threads, each):
-    faults = []
-
-    def run(number):
-        try:
-            for i in range(each):
-                work(number * each + i)
-        except Exception as fault:  # noqa: BLE001 - told below
-            faults.append(fault)
-
-    running = [threading.Thread(target=run, args=(n,)) for n in range(threads)]
-    for thread in running:
-        thread.start()
-    for thread in running:
-        thread.join()
-    assert not faults, faults[:3]
 
 
 @pytest.mark.slow

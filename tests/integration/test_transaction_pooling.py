@@ -12,6 +12,7 @@ from harness import messages as m
 from harness.leaks import fd_count
 from harness.messages import B, C, D, E, H, P, Q, S
 from harness.net import wait_until
+from harness.workload import in_threads
 
 BACKEND = "select pg_backend_pid()"
 
@@ -50,26 +51,6 @@ def test_a_transaction_has_its_server_to_itself(pooled, cluster):
         assert backends(cluster) == 2
 
 
-def all_at_once(count, work):
-    """Runs work(number) in as many threads, which begin together; raises what any of them raised."""
-    together, failures = threading.Barrier(count), []
-
-    def one(number):
-        together.wait()
-        try:
-            work(number)
-        except BaseException as problem:  # noqa: BLE001 - it is the test's to raise
-            failures.append(problem)
-
-    threads = [threading.Thread(target=one, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_burst_of_transactions_opens_no_more_connections_than_slots(make_router, cluster, threads):
     router = make_router(pool_mode="transaction", threads=threads, max_active=8)
@@ -80,7 +61,7 @@ def test_a_burst_of_transactions_opens_no_more_connections_than_slots(make_route
                 # Some longer than others, so that connections come back while others are being opened.
                 client.query(f"select pg_sleep({0.001 * ((number + i) % 4)})")
 
-    all_at_once(64, work)
+    in_threads(work, 64, 1)
     assert 8 <= router.metric("sluice_server_connections_opened_total") <= 8 * threads
     assert backends(cluster) <= 8 * threads
     assert router.metric("sluice_sessions_opened_total") == 64

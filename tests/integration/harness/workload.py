@@ -74,3 +74,23 @@ class Crowd:
     @property
     def silences(self):
         return sum(worker.silences for worker in self.workers)
+
+
+def in_threads(work, threads, each):
+    """Runs work(number) `each` times in as many threads, which begin together; no two get the same number."""
+    together, faults = threading.Barrier(threads), []
+
+    def run(number):
+        try:
+            together.wait()
+            for i in range(each):
+                work(number * each + i)
+        except Exception as fault:  # noqa: BLE001 - told below
+            faults.append(fault)
+
+    running = [threading.Thread(target=run, args=(n,)) for n in range(threads)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    assert not faults, faults[:3]
