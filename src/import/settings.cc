@@ -28,8 +28,8 @@ constexpr MissingKey kMissingSettings[] = {
     {"unix_socket_mode", "no equivalent under this name: the socket gets the process's umask"},
     {"unix_socket_group", "no equivalent: give the folder of the socket to the group"},
     {"default_pool_size",
-     "no equivalent: limits are of a server (max_active), a database (max_db_connections) and a user "
-     "(max_user_connections), not of each pair of these"},
+     "no equivalent: set max_active of a server, max_db_connections or max_user_connections, or nothing is "
+     "limited; each counts all pairs of user and database together"},
     {"min_pool_size",
      "no equivalent: connections are opened when they are needed and kept when they are not"},
     {"reserve_pool_size", "no equivalent: an urgent class borrows replicas instead"},
@@ -42,7 +42,8 @@ constexpr MissingKey kMissingSettings[] = {
     {"server_check_delay", "no equivalent: every connection is looked at before it is used again"},
     {"server_fast_close", "no equivalent: RECONNECT closes connections as soon as they are free"},
     {"server_login_retry", "no equivalent: health_check_interval says how often a lost server is tried"},
-    {"server_reset_query_always", "no equivalent"},
+    {"server_reset_query_always",
+     "no equivalent under this name: in transaction mode isolation: strict does it"},
     {"scram_iterations", "no equivalent: verifiers are made by PostgreSQL"},
     {"login_notify_message", "no equivalent"},
     {"suspend_timeout", "no equivalent: there is no SUSPEND"},
