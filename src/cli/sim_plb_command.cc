@@ -140,6 +140,8 @@ void add_sim_plb(CLI::App& parent, Action& action) {
   number("--think", load.think_mean, 0, 1e6, "Mean pause between the queries of a session");
   number("--demand", load.demand_mean, 1e-6, 1e6, "Mean demand of a query, core-seconds");
   number("--demand-cv", load.demand_cv, 1e-3, 100, "Its standard deviation over its mean");
+  number("--storage", load.storage_mean, 0, 1e6,
+         "Mean time that a query waits for storage before its work, whoever else is there");
   number("--cores", load.cores, 0.01, 1e6, "Cores of a replica");
   number("--cores-per-query", load.cores_per_query, 0.01, 1e6, "Cores that one query can use");
   command->add_flag("--comparisons", asked->comparisons, "Print 5PLB against 5RR with p and effect size");

@@ -43,6 +43,8 @@ struct Session {
   policy::ClassId session_class;
   policy::ReplicaId replica;
   double ends_at = 0;
+  double asked_at = 0;  // its query in progress
+  bool reads = false;   // that query waits for storage
 };
 
 // The run itself: sessions, replicas and what is measured of them.
@@ -121,7 +123,9 @@ class Run {
         return;
       case Source::Timer: {
         const std::uint32_t id = timers_.pop();
-        if (now_ >= sessions_[id].ends_at)
+        if (sessions_[id].reads)
+          compute(id);
+        else if (now_ >= sessions_[id].ends_at)
           close(sessions_[id]);
         else
           send_query(id);
@@ -155,7 +159,19 @@ class Run {
 
   void send_query(std::uint32_t id) {
     Session& session = sessions_[id];
-    replicas_[session.replica.value()]->arrive(now_, {now_, demand_.draw(session.rng), 0, id});
+    session.asked_at = now_;
+    if (load_.storage_mean == 0) {
+      compute(id);
+      return;
+    }
+    session.reads = true;
+    timers_.push(now_ + exponential(session.rng, load_.storage_mean), timer_count_++, id);
+  }
+
+  void compute(std::uint32_t id) {
+    Session& session = sessions_[id];
+    session.reads = false;
+    replicas_[session.replica.value()]->arrive(now_, {session.asked_at, demand_.draw(session.rng), 0, id});
   }
 
   void answered(const Job& query) {
@@ -217,7 +233,7 @@ class Run {
   std::vector<Session> sessions_;
   std::size_t closed_ = 0;
   std::optional<HeldWeight> held_;
-  WaitQueue<std::uint32_t> timers_;  // sessions that pause
+  WaitQueue<std::uint32_t> timers_;  // sessions that pause, or whose query waits for storage
   std::uint64_t timer_count_ = 0;
   std::vector<double> responses_[kClassCount];
   double now_share_, now_sessions_;  // in the phase that the next arrival is in
@@ -253,7 +269,8 @@ Strategy held_strategy(const policy::WeightTarget& target) {
 }
 
 PlbOutcome run(const PlbWorkload& workload, const Strategy& strategy) {
-  SLUICE_ASSERT(workload.sessions > 0 && workload.duration > 0 && workload.think_mean >= 0);
+  SLUICE_ASSERT(workload.sessions > 0 && workload.duration > 0 && workload.think_mean >= 0 &&
+                workload.storage_mean >= 0);
   return Run(workload, strategy).result();
 }
 

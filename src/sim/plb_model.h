@@ -30,6 +30,7 @@ struct PlbWorkload {
   double lifetime_min = 10, lifetime_max = 30;
   double think_mean = 2;                    // pause behind each query, exponential
   double demand_mean = 5, demand_cv = 0.8;  // of a query, lognormal
+  double storage_mean = 0;                  // what a query waits before its work, exponential
   double cores = 18, cores_per_query = 1;   // of a replica
   std::vector<Phase> phases;                // in order; before the first, as above
   std::uint64_t seed = 1;

@@ -52,6 +52,24 @@ TEST(PlbModel, AloneAQueryTakesItsDemandOverItsCores) {
   }
 }
 
+// Waiting for storage is in the response time, occupies no core, and is the same on a crowded replica.
+TEST(PlbModel, StorageIsWaitedForBesideTheWork) {
+  PlbWorkload load;
+  load.sessions = 300;
+  load.demand_cv = 1e-6;
+  load.storage_mean = 2;
+  load.cores = 1e6;  // nobody is short of them
+  for (const Strategy& s : paper_strategies()) {
+    const PlbOutcome out = run(load, s);
+    // The exponential law's mean and median; 300 sessions ask some 900 queries.
+    EXPECT_NEAR(out.all.mean, load.demand_mean + 2, 0.3) << s.name;
+    EXPECT_NEAR(out.all.median, load.demand_mean + 2 * std::log(2.0), 0.3) << s.name;
+    const double work = load.demand_mean * static_cast<double>(out.all.queries);
+    EXPECT_NEAR(out.mean_utilization * 5 * load.cores * load.duration, work, 0.1 * work)
+        << s.name;  // some is done later
+  }
+}
+
 TEST(PlbModel, UtilizationIsTheWorkOverTheCores) {
   PlbWorkload load;
   load.sessions = 200;
