@@ -149,6 +149,12 @@ class Grid(unittest.TestCase):
     def test_transaction_mode_has_all_loads(self):
         self.assertEqual({c.terminals for c in self.cells if c.mode == "transaction"}, {60, 280, 420})
 
+    def test_each_stage_has_loads_of_its_own(self):
+        found = list(cells(None, [0.5], [0.1], 1, 7))
+        self.assertEqual({stage: sorted({c.terminals for c in found if c.grid == stage}) for stage in ("session", "six", "transaction")},
+                         {"session": [60, 300, 380], "six": [380], "transaction": [60, 240, 380]})
+        self.assertEqual({c.terminals for c in found if c.share == 0.1}, {300})
+
     def test_any_number_of_loads(self):
         self.assertEqual({c.terminals for c in cells([100], [0.5], [0.1], 1, 7)}, {100})
         edges = {c.terminals for c in cells([1, 2, 3, 4], [0.5], [0.1], 1, 7) if c.share == 0.1}
@@ -162,7 +168,7 @@ class Estimates(unittest.TestCase):
         self.output = Path(folder.name)
 
     def test_the_main_grid_fits_into_a_hundred_minutes(self):
-        main = list(cells([60, 240, 380], [0.3, 0.5, 0.7], [0.1, 0.9], 5, 7, ["session"]))
+        main = list(cells(None, [0.3, 0.5, 0.7], [0.1, 0.9], 5, 7, ["session"]))
         seconds = seconds_of(self.output, 14)
         self.assertLess(len(main) * seconds + BEDS_READY, 100 * 60)
         self.assertEqual(plan(main, main, seconds, 1), [
@@ -319,12 +325,24 @@ class Working(unittest.TestCase):
         self.assertIn("310 runs in 5 repetitions, 0 of them there", said.getvalue())
         self.assertFalse((self.output / "none").exists())
 
+    def test_a_quick_look_takes_five_minutes(self):
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            self.run_script.main(["--dry-run", "--quick", "--beds", "1", "--output", str(self.output / "none")])
+        lines = said.getvalue().splitlines()
+        self.assertEqual(len(lines), 2)
+        self.assertIn("session        12 runs in 1 repetitions", lines[0])
+        self.assertIn("all          5 min", lines[1])
+
     def test_unknown_stages_are_refused(self):
         with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):
             self.run_script.parse(["--stages", "session,seven"])
 
     def test_loads_ascend(self):
         self.assertEqual(self.run_script.parse(["--loads", "380,60,240,60"]).loads, [60, 240, 380])
+
+    def test_a_quick_look_may_be_of_other_stages_and_loads(self):
+        options = self.run_script.parse(["--quick", "--stages", "six,transaction", "--loads", "20"])
+        self.assertEqual((options.stages, options.loads, options.repetitions), (["six", "transaction"], [20], 1))
 
     def test_settings_have_all_that_a_name_does_not_say(self):
         options = self.run_script.parse([])

@@ -76,11 +76,13 @@ class Cell:
 
 
 STAGES = ("session", "six", "transaction")
+# Sessions that begin per run: without contention, with as much as the paper's T = 1000 has (u of PLB at 0.80 to 0.84), and with much.
+LOADS = {"session": (60, 300, 380), "six": (380,), "transaction": (60, 240, 380)}
+QUICK_LOADS = (60, 300)
 
 
 def points(stage, loads, shares, edge_shares):
-    """(load, share, strategies) of a stage. `loads` ascend, as a rule three: without contention, with, and with much; what the paper says of
-    shares at the edge it says of the middle one."""
+    """(load, share, strategies) of a stage. `loads` ascend; what the paper says of shares at the edge it says of the middle one."""
     if stage == "session":
         return [(t, p, SESSION) for t in loads for p in shares] + [(loads[len(loads) // 2], p, PAPER) for p in edge_shares]
     if stage == "six":
@@ -89,13 +91,13 @@ def points(stage, loads, shares, edge_shares):
 
 
 def cells(loads, shares, edge_shares, repetitions, seed, stages=STAGES):
-    """All runs: stage by stage, and in each repetition by repetition, so that whatever is done when it is stopped is whole repetitions and a
+    """All runs, at each stage's own loads if `loads` is None: stage by stage, and in each repetition by repetition, so that whatever is done when it is stopped is whole repetitions and a
     part of one. Within a repetition the configurations are in random order, and at each the strategies, one behind the other, in random
     order: those that are compared are close in time, and what changes slowly about a machine falls on all alike."""
     for stage in stages:
         rng = random.Random(f"{seed} {stage}")  # of its own: which other stages there are changes nothing
         for repetition in range(1, repetitions + 1):
-            all_points = points(stage, loads, shares, edge_shares)
+            all_points = points(stage, loads or LOADS[stage], shares, edge_shares)
             rng.shuffle(all_points)
             for terminals, share, strategies in all_points:
                 for strategy in rng.sample(sorted(strategies), len(strategies)):
