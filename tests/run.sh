@@ -5,7 +5,7 @@
 #                          (see SLUICE_TEST_MINUTES): what is left out is said, and listed before the last line
 #   tests/run.sh --quick   release units only
 #   tests/run.sh --full    the default with no time limit, plus integration under the thread sanitizer, fuzz targets for
-#                          minutes each, the placement experiment in small, and what is deployed (package, Dockerfile) in
+#                          minutes each, two of the experiments in small, and what is deployed (package, Dockerfile) in
 #                          throw-away Debian trees
 #   tests/run.sh --help    this text
 # Environment: SLUICE_TEST_MINUTES (default 40) by which what is optional is to end: a step that takes longer on two processors
@@ -191,8 +191,11 @@ if [ "$mode" != quick ] && time_for 30 tsan && build tsan; then
 fi
 if [ "$mode" = full ]; then
   fuzz
-  say "the placement experiment, small"
-  if tests/experiments/placement/run --quick --output build/test-logs/placement 2>&1 | tee "$logs/experiment.log"; then passed=$((passed + 1)); else fail "placement experiment"; fi
+  for experiment in placement plb; do
+    rm -rf "${logs:?}/$experiment"  # of another build, which would be refused
+    say "the experiment $experiment, small"
+    if tests/experiments/$experiment/run --quick --output "$logs/$experiment" 2>&1 | tee "$logs/$experiment.log"; then passed=$((passed + 1)); else fail "experiment $experiment"; fi
+  done
   in_tree "the Debian package" tests/deploy/package.sh build/release
   in_tree "the Dockerfile, with the program built here" docker/check-in-chroot.sh --program build/release/src/cli/sluice
 fi
