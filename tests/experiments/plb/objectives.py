@@ -48,6 +48,19 @@ def welch(a, b):
     return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
 
 
+def paired(a, b):
+    """p of Student's t on the logarithms of the ratios of a's values to b's, pair by pair, two-sided; None without two pairs, or with a 0. It
+    leaves out what both sides of a pair have in common, as the sessions of a repetition, which Welch's test counts as noise."""
+    if len(a) != len(b) or len(a) < 2 or min(*a, *b) <= 0:
+        return None
+    ratios = [math.log(x / y) for x, y in zip(a, b)]
+    mean, variance = statistics.fmean(ratios), statistics.variance(ratios)
+    if variance == 0:
+        return 1.0 if mean == 0 else 0.0
+    freedom = len(ratios) - 1
+    return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + mean * mean * len(ratios) / variance))
+
+
 def holm(all_p):
     """Corrected for how many there are, in their order; None stays None."""
     order = sorted((p, n) for n, p in enumerate(all_p) if p is not None)
@@ -69,7 +82,8 @@ class Change:
     change may be above it; at_most: the other's is, and it may be below."""
 
     change: float
-    p: float | None = None
+    p: float | None = None  # Welch's
+    p_paired: float | None = None
     at_least: bool = False
     at_most: bool = False
     point: tuple = ()  # (terminals, share)
@@ -89,17 +103,25 @@ def significant(p):
 
 def judged(name, found, promised=True):
     """A row: of changes, where one below 0 is what the objective promises, if it promises anything. As promised it counts after Holm's
-    correction alone, the other way before it; and never where the true change may be on the other side."""
+    correction alone, the other way before it; and never where the true change may be on the other side. The verdict is by Welch's test, as in
+    the paper; what the paired one says is counted beside it."""
     if not found:
-        return [name, 0, "-", "-", "-", "-", "-", "no runs"]
-    corrected = holm([f.p for f in found])
-    before = sum(f.change < 0 and significant(f.p) and not f.at_least for f in found)
-    shown = sum(f.change < 0 and significant(p) and not f.at_least for f, p in zip(found, corrected))
-    against = sum(f.change > 0 and significant(f.p) and not f.at_most for f in found)
+        return [name, 0, *["-"] * 7, "no runs"]
+
+    def promised_by(all_p):
+        return sum(f.change < 0 and significant(p) and not f.at_least for f, p in zip(found, all_p))
+
+    def against_by(all_p):
+        return sum(f.change > 0 and significant(p) and not f.at_most for f, p in zip(found, all_p))
+
+    welchs, paireds = [f.p for f in found], [f.p_paired for f in found]
+    before, shown, against = promised_by(welchs), promised_by(holm(welchs)), against_by(welchs)
+    shown_paired, against_paired = promised_by(holm(paireds)), against_by(paireds)
     bounds = sum(f.at_least or f.at_most for f in found)
     verdict = "contradicted" if against else "shown" if shown else "not shown"
     least, most = (pick(found, key=lambda f: f.change) for pick in (min, max))
-    return [name, len(found), f"{least.text()} to {most.text()}", before, shown, against, bounds, verdict if promised else "a price"]
+    return [name, len(found), f"{least.text()} to {most.text()}", before, shown, shown_paired, against, against_paired, bounds,
+            verdict if promised else "a price"]
 
 
 def compared(runs, other, point, name, key, sign=1):
@@ -107,8 +129,10 @@ def compared(runs, other, point, name, key, sign=1):
     ours, others = (runs.values(5, strategy, *point, name=name, key=key) for strategy in ("plb", other))
     if not ours or not others or statistics.fmean(others) == 0:
         return None
+    pairs = runs.pairs(5, ("plb", other), *point, name=name, key=key)
     at_least, at_most = (runs.bound(5, strategy, *point, name=name, key=key) for strategy in ("plb", other))
-    return Change(sign * (statistics.fmean(ours) / statistics.fmean(others) - 1), welch(ours, others), at_least, at_most, point, other)
+    change = sign * (statistics.fmean(ours) / statistics.fmean(others) - 1)
+    return Change(change, welch(ours, others), paired(*pairs), at_least, at_most, point, other)
 
 
 def other_mix(point):
@@ -149,11 +173,12 @@ def objectives(runs, points):
 
 
 def each_configuration(runs, points):
-    """Rows of another: the changes themselves, p and Holm's, corrected within the objective."""
+    """Rows of another: the changes themselves; p, and corrected by Holm's method within the objective, by Welch's test and by the paired one."""
     rows = []
     for title, found in changes_of(runs, points):
-        for f, corrected in zip(found, holm([f.p for f in found])):
-            rows.append([title.split(",")[0], f.point[0], f"{f.point[1]:g}", f.other, f.text(), p_text(f.p), p_text(corrected)])
+        for f, corrected, pair in zip(found, holm([f.p for f in found]), holm([f.p_paired for f in found])):
+            rows.append([title.split(",")[0], f.point[0], f"{f.point[1]:g}", f.other, f.text(), p_text(f.p), p_text(corrected), p_text(f.p_paired),
+                         p_text(pair)])
     return rows
 
 

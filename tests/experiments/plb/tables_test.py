@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import statistics
 import sys
 import tempfile
 import unittest
@@ -14,7 +15,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import tables  # noqa: E402
-from objectives import Change, holm, incomplete_beta, judged, least_for_freemium, objectives, other_mix, target, welch  # noqa: E402
+from objectives import Change, holm, incomplete_beta, judged, least_for_freemium, objectives, other_mix, paired, target, welch  # noqa: E402
 
 SETTINGS = {"workload": "tpch", "scale": "0.005", "think": 0.9, "duration": 14}
 NOISE = (-0.01, 0.0, 0.01)  # of a value, by repetition
@@ -36,10 +37,20 @@ class Statistics(unittest.TestCase):
         self.assertIsNone(welch([1.0], [1.0, 2.0]))
         self.assertEqual((welch([1.0, 1.0], [1.0, 1.0]), welch([1.0, 1.0], [2.0, 2.0])), (1.0, 0.0))
 
+    def test_paired(self):
+        self.assertAlmostEqual(paired([1.0, math.e**2], [1.0, 1.0]), 0.5, 10)  # t = 1, one degree of freedom
+        self.assertAlmostEqual(paired([2.0, 40.0, 6.0], [1.0, 10.0, 2.0]), t_test(math.log(24) / 3 / (statistics.stdev([math.log(n) for n in (2, 4, 3)]) / math.sqrt(3)), 2), 10)
+        self.assertLess(paired([2.0, 21.0, 202.0], [1.0, 10.0, 100.0]), 0.005, "though the pairs differ by a factor of a hundred")
+        self.assertIsNone(paired([1.0], [1.0]))
+        self.assertIsNone(paired([1.0, 0.0], [1.0, 2.0]))
+        self.assertEqual((paired([1.0, 3.0], [1.0, 3.0]), paired([2.0, 6.0], [1.0, 3.0])), (1.0, 0.0))
+
     def test_one_that_goes_the_other_way_contradicts(self):
-        self.assertEqual(judged("x", [Change(-0.2, 0.01), Change(-0.1, 0.3)])[3:], [1, 1, 0, 0, "shown"])
-        self.assertEqual(judged("x", [Change(-0.2, 0.01), Change(0.1, 0.01)])[3:], [1, 1, 1, 0, "contradicted"])
-        self.assertEqual(judged("x", [Change(-0.2), Change(0.1, 0.2)])[2:], ["-20% to +10%", 0, 0, 0, 0, "not shown"])
+        self.assertEqual(judged("x", [Change(-0.2, 0.01), Change(-0.1, 0.3)])[3:], [1, 1, 0, 0, 0, 0, "shown"])
+        self.assertEqual(judged("x", [Change(-0.2, 0.01), Change(0.1, 0.01)])[3:], [1, 1, 0, 1, 0, 0, "contradicted"])
+        self.assertEqual(judged("x", [Change(-0.2), Change(0.1, 0.2)])[2:], ["-20% to +10%", 0, 0, 0, 0, 0, 0, "not shown"])
+        beside = [Change(-0.2, 0.2, 0.01), Change(0.1, 0.3, 0.04), Change(-0.1, 0.4, 0.03)]
+        self.assertEqual(judged("x", beside)[3:], [0, 0, 1, 0, 1, 0, "not shown"])
         self.assertEqual(judged("x", [Change(0.2, 0.01)], promised=False)[-1], "a price")
         self.assertEqual(judged("x", [])[-1], "no runs")
 
@@ -50,12 +61,12 @@ class Statistics(unittest.TestCase):
 
     def test_one_of_many_is_shown_by_the_corrected_p_alone(self):
         many = [Change(-0.2, 0.03), *[Change(-0.1, 0.5)] * 7]
-        self.assertEqual(judged("x", many)[3:], [1, 0, 0, 0, "not shown"])
-        self.assertEqual(judged("x", [Change(-0.2, 0.006), *many[1:]])[3:], [1, 1, 0, 0, "shown"])
+        self.assertEqual(judged("x", many)[3:], [1, 0, 0, 0, 0, 0, "not shown"])
+        self.assertEqual(judged("x", [Change(-0.2, 0.006), *many[1:]])[3:], [1, 1, 0, 0, 0, 0, "shown"])
 
     def test_what_may_be_the_other_way_shows_nothing(self):
-        self.assertEqual(judged("x", [Change(-0.2, 0.001, at_least=True)])[2:], [">= -20% to >= -20%", 0, 0, 0, 1, "not shown"])
-        self.assertEqual(judged("x", [Change(-0.2, 0.001, at_most=True)])[2:], ["<= -20% to <= -20%", 1, 1, 0, 1, "shown"])
+        self.assertEqual(judged("x", [Change(-0.2, 0.001, at_least=True)])[2:], [">= -20% to >= -20%", 0, 0, 0, 0, 0, 1, "not shown"])
+        self.assertEqual(judged("x", [Change(-0.2, 0.001, at_most=True)])[2:], ["<= -20% to <= -20%", 1, 1, 0, 0, 0, 1, "shown"])
         self.assertEqual(judged("x", [Change(0.2, 0.001, at_most=True)])[-1], "not shown")
         self.assertEqual(judged("x", [Change(0.2, 0.001, at_least=True)])[-1], "contradicted")
         self.assertEqual(Change(0.2, at_least=True, at_most=True).text(), "? +20%")
@@ -157,7 +168,7 @@ class Made(unittest.TestCase):
         self.assertEqual([row[-1] for row in rows], ["shown", "shown", "shown", "shown", "a price"])
         self.assertEqual(rows[2][2], "-33% to -33%")  # 0.8 against 0.6 under 4+1
         self.assertEqual(rows[3][2], "-14% to -14%")  # 1.2 against 1.4 under 4+1, though 3+2 happened to be worse
-        self.assertEqual(rows[4][2:6], ["+20% to +20%", 0, 0, 2])
+        self.assertEqual(rows[4][2:7], ["+20% to +20%", 0, 0, 0, 2])
 
     def test_sessions_that_never_asked_make_times_lower_bounds(self):
         self.silence("session", "plb", 2)
@@ -166,7 +177,7 @@ class Made(unittest.TestCase):
         self.assertEqual(runs.never_asked(5, "plb", 240, 0.3, name="premium"), 0)
         found = {row[0]: row[2:] for row in objectives(runs, [(240, 0.3), (380, 0.3)])}
         price = found["O3: Freemium median against 4+1, the worse partition for it"]
-        self.assertEqual(price, [">= -14% to >= -14%", 0, 0, 0, 2, "not shown"])
+        self.assertEqual(price, [">= -14% to >= -14%", 0, 0, 0, 0, 0, 2, "not shown"])
         self.assertEqual(found["O1: Premium median against round robin"][-2:], [0, "shown"])
         self.assertEqual(found["O2: u against the partition cut for another mix, the sign turned"][-2:], [0, "shown"])
         text = self.printed()
@@ -263,7 +274,7 @@ class Made(unittest.TestCase):
 
     def test_everything_is_printed(self):
         text = self.printed()
-        self.assertIn("| O3: Freemium median against 4+1, the worse partition for it | 2 | -14% to -14% | 2 | 2 | 0 | 0 | shown |", text)
+        self.assertIn("| O3: Freemium median against 4+1, the worse partition for it | 2 | -14% to -14% | 2 | 2 | 2 | 0 | 0 | 0 | shown |", text)
         self.assertIn("| 240 | 0.3 | class_queue | -50% | +10% | -8% | met |", text)
         self.assertIn("| 240 | 0.3 | -20% | - | 0.01 (0.04) | -2.0 | - | - | - | - | 5.0% / 0.0% | 0.0% / 0.0% |", text)
         self.assertIn("| 240 | 0.3 | budgets | -50% | -10% | -22% | met; but by those alone who were served |", text)
