@@ -249,6 +249,7 @@ void Router::take_in(std::shared_ptr<const config::Config> config, Materials mat
   configure_sources(materials);
   apply(effective_config(file_config_, topology_), std::move(materials));
   directory_->reconfigure(*snapshot());
+  shared_->refused_logins.clear();
   publish_cluster();
 }
 

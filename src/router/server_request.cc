@@ -66,8 +66,7 @@ std::vector<ServerRequest> server_requests(const Snapshot& snapshot, const Clien
   return requests;
 }
 
-std::string pool_key(const Snapshot& snapshot, const ServerRequest& request) {
-  // Names and values hold no zero byte: they came in, and go out, as zero-terminated strings.
+std::string way_key(const Snapshot& snapshot, const ServerRequest& request) {
   std::string key = std::to_string(request.server.value());
   if (const auto server = snapshot.servers.find(request.server); server != snapshot.servers.end()) {
     const net::ConnectTarget& target = server->second.target;
@@ -75,7 +74,12 @@ std::string pool_key(const Snapshot& snapshot, const ServerRequest& request) {
     if (server->second.proxy_protocol != config::ProxyProtocol::Off && request.place)
       key += '\0' + request.place->key();
   }
-  key += '\0' + std::to_string(static_cast<int>(snapshot.server_sslmode));
+  return key + '\0' + std::to_string(static_cast<int>(snapshot.server_sslmode));
+}
+
+std::string pool_key(const Snapshot& snapshot, const ServerRequest& request) {
+  // Names and values hold no zero byte: they came in, and go out, as zero-terminated strings.
+  std::string key = way_key(snapshot, request);
   for (const auto& [name, value] : request.parameters) {
     key += '\0';
     key += name;

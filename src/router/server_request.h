@@ -19,10 +19,13 @@ std::vector<ServerRequest> server_requests(const Snapshot& snapshot, const Clien
                                            ServerId server, const std::string& database,
                                            const SessionTag& tag, const net::SocketAddress& peer);
 
-// Equal for two requests exactly when their connections are interchangeable: same server at the same address
-// and with the same demand for TLS (a reload may change both), where the server is told the client's address
-// the same one, same parameters in the same order, hence same
-// user, database and settings. `snapshot` has the server.
+// Equal for two requests exactly when they come to the same server in the same way: at the same address and
+// with the same demand for TLS (a reload may change both), and where the server is told the client's address,
+// from the same one. `snapshot` has the server.
+std::string way_key(const Snapshot& snapshot, const ServerRequest& request);
+
+// Equal for two requests exactly when their connections are interchangeable: same way_key(), same parameters
+// in the same order, hence same user, database and settings.
 std::string pool_key(const Snapshot& snapshot, const ServerRequest& request);
 
 }  // namespace sluice::router

@@ -14,7 +14,7 @@
 #include "router/random.h"
 #include "router/recycle.h"
 #include "router/refusals.h"
-#include "router/server_login.h"
+#include "router/refused_logins.h"
 #include "router/server_request.h"
 #include "router/session.h"
 #include "router/worker.h"
@@ -301,7 +301,7 @@ asio::awaitable<std::optional<ServerFailure>> Session::connect(const ClientIdent
       co_return std::nullopt;
     }
     const Clock::time_point began = Clock::now();
-    auto opened = co_await open_server_connection(current, std::move(request), give_up_at);
+    auto opened = co_await log_in(shared.refused_logins, current, std::move(request), give_up_at);
     if (auto* connection = std::get_if<ServerConnection>(&opened)) {
       connection->pool_key = std::move(key);
       server_ = std::make_unique<ServerConnection>(std::move(*connection));

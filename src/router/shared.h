@@ -16,6 +16,7 @@
 #include "router/directory.h"
 #include "router/ids.h"
 #include "router/recording_batch.h"
+#include "router/refused_logins.h"
 #include "router/replay_positions.h"
 #include "router/server_pool.h"
 #include "router/size_learner.h"
@@ -42,6 +43,7 @@ struct Shared {
   Admission& admission;
   ServerPool pool;
   Directory& directory;
+  RefusedLogins refused_logins;
   ClientLegs client_legs;
   DatabaseGates gates;
   ReplayPositions replay_positions;

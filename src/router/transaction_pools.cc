@@ -197,7 +197,8 @@ asio::awaitable<std::variant<ServerConnection, ServerFailure>> TransactionPools:
     request.server = server;
     const std::string user = request.parameters[0].second;
     const Clock::time_point began = Clock::now();
-    auto opened = co_await open_server_connection(snapshot, std::move(request), Clock::time_point::max());
+    RefusedLogins& refused = worker_.shared().refused_logins;
+    auto opened = co_await log_in(refused, snapshot, std::move(request), Clock::time_point::max());
     if (std::holds_alternative<ServerConnection>(opened)) {
       if (!at_same_place(*snapshot, *worker_.snapshot(), server)) continue;  // it has moved: once more
       telemetry::ThreadMetrics& metrics = worker_.metrics();

@@ -55,6 +55,7 @@ void Shared::drop_servers(ServerId server) {
 }
 
 void Shared::drop_idle(const std::optional<std::string>& server_database) {
+  refused_logins.clear();  // whoever says RECONNECT may have mended them
   server_database ? pool.drop_database(*server_database) : pool.drop_all();
   for (const auto& worker : workers)
     worker->drop_idle(server_database);

@@ -231,6 +231,50 @@ TEST(SessionLogin, TellsTheClientWhatTheServerRefusesItFor) {
   world.expect_nothing_left();
 }
 
+// B17: clients that come back at once with a password that PostgreSQL does not take.
+TEST(SessionLogin, DoesNotAskAServerAgainAtOnceForARefusedLogin) {
+  SessionWorld world;
+  fakes::ScriptedServer& server = world.server("a");
+  server.refusal = "28P01";
+  const auto refused = [&] {
+    ScriptedClient& client = world.client();
+    world.settle();
+    EXPECT_EQ(client.sqlstate(), "28P01");
+    EXPECT_EQ(client.errors().back().message, "the server says so");
+  };
+  for (int i = 0; i < 20; ++i)
+    refused();
+  EXPECT_EQ(server.backends().size(), 1U);
+  world.run_for(1s);
+  for (int i = 0; i < 20; ++i)
+    refused();
+  EXPECT_EQ(server.backends().size(), 2U);
+  server.refusal.reset();
+  world.run_for(1s);
+  refused();  // twice as long now
+  world.run_for(1s);
+  ScriptedClient& client = world.ready_client();
+  EXPECT_EQ(world.last_server(), "a");
+  client.terminate();
+  world.settle();
+  world.expect_nothing_left();
+}
+
+TEST(SessionLogin, AsksAServerAgainForARefusedLoginAfterReconnect) {
+  SessionWorld world;
+  world.server("a").refusal = "28000";
+  world.client();
+  world.settle();
+  EXPECT_EQ(world.server("a").backends().size(), 1U);
+  world.server("a").refusal.reset();
+  world.shared().drop_idle(std::nullopt);
+  ScriptedClient& client = world.ready_client();
+  EXPECT_EQ(world.last_server(), "a");
+  client.terminate();
+  world.settle();
+  world.expect_nothing_left();
+}
+
 TEST(SessionLogin, TellsTheClientWhenNoReplicaIsLeft) {
   SessionWorld world;
   for (const std::string name : {"a", "b", "c"})
