@@ -202,8 +202,10 @@ void Router::server_changed(const cluster::ServerHealth& health) {
   }
   if (news) control_metrics_->count(telemetry::metric::health_changes_total, label_of(health));
   if (health.role == cluster::ServerRole::Candidate) return;  // watch_primary()'s business
-  if (health.role == cluster::ServerRole::Primary)
-    primary_is_in_recovery(health.status.reason == cluster::DownReason::InRecovery);
+  // A check that fails says nothing of recovery.
+  const bool in_recovery = health.status.reason == cluster::DownReason::InRecovery;
+  if (health.role == cluster::ServerRole::Primary && (in_recovery || health.status.up))
+    primary_is_in_recovery(in_recovery);
   const auto replica = admission_->find_replica(health.name);
   const ServerId server =
       health.role == cluster::ServerRole::Primary || !replica ? kPrimary : ServerId(replica->value());

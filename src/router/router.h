@@ -144,6 +144,7 @@ class Router {
   void seek_primary();
   void follow_primary(const Snapshot& made);
   void leave_primary(protocol::ErrorFields why, telemetry::CloseReason cause);
+  // Of the one primary that the file names, by an answer of its own.
   void primary_is_in_recovery(bool in_recovery);
   void sample_cluster(telemetry::Samples& samples) const;
   void publish_cluster();

@@ -212,7 +212,6 @@ void Router::leave_primary(protocol::ErrorFields why, telemetry::CloseReason cau
     worker->end_sessions([](const Session& session) { return session.on_server(kPrimary); }, why, cause);
 }
 
-// Of the one primary that the file names.
 void Router::primary_is_in_recovery(bool in_recovery) {
   if (topology_.primary_in_recovery == in_recovery || finds_primary(*file_config_)) return;
   topology_.primary_in_recovery = in_recovery;

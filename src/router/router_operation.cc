@@ -245,7 +245,9 @@ void Router::command_refused(std::string_view command, admin::CommandRefusal why
 }
 
 void Router::take_in(std::shared_ptr<const config::Config> config, Materials materials) {
-  file_config_ = std::move(config);
+  const std::shared_ptr<const config::Config> before = std::exchange(file_config_, std::move(config));
+  // What was heard of one server says nothing of another.
+  if (!names_same_primary(*before, *file_config_)) topology_.primary_in_recovery = false;
   configure_sources(materials);
   apply(effective_config(file_config_, topology_), std::move(materials));
   directory_->reconfigure(*snapshot());

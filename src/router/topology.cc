@@ -120,6 +120,12 @@ bool same_servers(const config::Config& a, const config::Config& b) {
   return std::equal(a.replicas.begin(), a.replicas.end(), b.replicas.begin(), b.replicas.end(), same_server);
 }
 
+bool names_same_primary(const config::Config& a, const config::Config& b) {
+  if (!a.primary || !b.primary) return a.primary.has_value() == b.primary.has_value();
+  return a.primary->name == b.primary->name && a.primary->host == b.primary->host &&
+         a.primary->port == b.primary->port;
+}
+
 std::string_view source_of(const config::Config& file, std::string_view replica) {
   for (const Server& entry : file.replicas) {
     if (entry.discover == config::Discover::Off && entry.name == replica) return "file";

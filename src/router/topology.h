@@ -36,6 +36,8 @@ std::shared_ptr<const config::Config> effective_config(const std::shared_ptr<con
                                                        const Topology& topology);
 // Whether sessions reach the same servers by both.
 bool same_servers(const config::Config& a, const config::Config& b);
+// Whether the one primary that a file names, or that it names none, is the same in both.
+bool names_same_primary(const config::Config& a, const config::Config& b);
 
 // Where a replica of the effective configuration comes from: "file", "dns" or "patroni".
 std::string_view source_of(const config::Config& file, std::string_view replica);

@@ -201,6 +201,33 @@ def test_a_primary_that_is_named_takes_no_sessions_while_it_is_in_recovery(make_
     assert facts(router, "primary")[0]["problem"] == "it is in recovery"
 
 
+# B70
+@pytest.mark.timeout(90)
+def test_a_named_primary_in_recovery_is_not_the_primary_again_by_falling_silent(make_router, trio):
+    """A check that fails says nothing of recovery; one that finds it promoted does."""
+    standby, other = trio.standbys
+    with Relay("127.0.0.1", standby.port) as way:
+        named = {"name": "main", "host": way.host, "port": way.port}
+        router = make_router(**on(trio, primary=named, replicas=[entry(other)], classes=None))
+        none = ("57P03", "there is no primary now")
+        wait_until(lambda: refusal(router) == none, 10, "the refusal")
+        reached = way.target
+        way.target = (way.host, free_port())
+        way.close_all()
+        before = router.metric("sluice_health_probes_total", result="failed")
+        wait_until(
+            lambda: router.metric("sluice_health_probes_total", result="failed") > before + 3, 10, "checks to fail"
+        )
+        assert refusal(router) == none
+        assert facts(router, "primary")[0]["problem"] == "it is in recovery"
+        assert "primary found" not in router.log_text()
+
+        way.target = reached
+        standby.query("select pg_promote()")
+        wait_until(lambda: placed(router) == "r0", 20, "the promoted one to be used")
+        assert "primary found" in router.log_text()
+
+
 @pytest.mark.short
 def test_what_can_be_served_is_served_from_the_start(make_router, cluster):
     replicas = [

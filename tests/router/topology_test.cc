@@ -43,6 +43,17 @@ TEST(Topology, IsTheFilesOwnConfigurationWhereNothingHasToBeFound) {
   EXPECT_EQ(effective_config(plain, {}), plain);
 }
 
+TEST(Topology, TellsWhetherTheNamedPrimaryIsAnother) {
+  const auto same = [](const std::string& a, const std::string& b) {
+    return names_same_primary(*file(a + "replicas: [a]\n"), *file(b + "replicas: [a, b]\n"));
+  };
+  EXPECT_TRUE(same("primary: p\n", "primary: {host: p, max_active: 5}\n"));
+  EXPECT_FALSE(same("primary: p\n", "primary: q\n"));
+  EXPECT_FALSE(same("primary: p\n", "primary: {host: p, port: 5433}\n"));
+  EXPECT_FALSE(same("primary: p\n", "primary: [p, q]\n"));
+  EXPECT_TRUE(same("primary: [p, q]\n", ""));
+}
+
 TEST(Topology, PutsAReplicaForEachAddressInPlaceOfAName) {
   const auto from = file(
       "replicas: [a, {name: r, host: replicas.example, port: 6000, discover: dns, pool: premium, weight: 2}, "
