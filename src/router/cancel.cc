@@ -5,6 +5,10 @@
 #include <optional>
 #include <utility>
 
+#include <asio/experimental/as_tuple.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+
 #include "base/error.h"
 #include "net/connect.h"
 #include "net/deadline.h"
@@ -50,8 +54,29 @@ asio::awaitable<Result<void>> pass_to(std::string path, const protocol::CancelRe
 
 }  // namespace
 
+asio::awaitable<void> CancelTurns::take() {
+  if (running_ < kCancelsRunningMax) {
+    ++running_;
+    co_return;
+  }
+  const auto executor = co_await asio::this_coro::executor;
+  const auto turn =
+      std::make_shared<asio::steady_timer>(executor, std::chrono::steady_clock::time_point::max());
+  waiting_.push_back(turn);
+  co_await turn->async_wait(asio::experimental::as_tuple(asio::use_awaitable));
+}
+
+void CancelTurns::give_back() {
+  if (waiting_.empty()) {
+    --running_;
+    return;
+  }
+  waiting_.front()->cancel();
+  waiting_.pop_front();
+}
+
 bool CancelAllowance::take(double rate, Clock::time_point now) {
-  if (running_ >= kRunningMax) return false;
+  if (running_ >= kCancelsRunningMax) return false;
   if (rate > 0) {
     const std::chrono::duration<double> passed = now - refilled_at_;
     tokens_ = std::min(rate, tokens_ + passed.count() * rate);

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <asio/awaitable.hpp>
+#include <asio/steady_timer.hpp>
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -20,13 +23,29 @@ struct CancelTarget {
   Bytes secret;
 };
 
-// How many cancels of one kind a thread works on: kRunningMax at once, further ones are dropped, as
-// PostgreSQL's own queue would; and `rate` per second, refilled all the time, at most one second's worth at
-// once. A rate of 0 is none.
+// Cancels of one kind that a thread works on at once.
+inline constexpr int kCancelsRunningMax = 256;
+
+// A thread's turns to cancel queries of its own sessions: beyond kCancelsRunningMax one waits for its turn,
+// in the order of arrival. Thread: one.
+class CancelTurns {
+ public:
+  // give_back() once it is done.
+  asio::awaitable<void> take();
+  void give_back();
+
+ private:
+  int running_ = 0;
+  // A wait that the thread's end cuts off outlives the object.
+  std::deque<std::shared_ptr<asio::steady_timer>> waiting_;
+};
+
+// How many cancels of keys that no session here has a thread looks into: kCancelsRunningMax at once, and
+// `rate` per second, refilled all the time, at most one second's worth at once. Further ones are dropped. A
+// rate of 0 is no limit.
 class CancelAllowance {
  public:
   using Clock = std::chrono::steady_clock;
-  static constexpr int kRunningMax = 256;
 
   // True: give_back() once it is done.
   bool take(double rate, Clock::time_point now);

@@ -50,10 +50,6 @@ std::string as_configured(std::string limit, const config::Config& config, const
   return entry != nullptr && entry->max_sessions > 0 ? "max_sessions of database " + entry->name : limit;
 }
 
-bool same_secret(const Bytes& a, const Bytes& b) {
-  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
-}
-
 }  // namespace
 
 Session::Session(Worker& worker, net::Stream client, std::string listener)
@@ -338,11 +334,11 @@ bool Session::on_server(ServerId server) const noexcept {
   return pooled != nullptr && pooled->connection().server == server;
 }
 
-asio::awaitable<void> Session::cancel(Bytes secret) {
-  if (!same_secret(secret, secret_)) {
-    worker_.metrics().count(metric::cancels_total, telemetry::CancelResult::UnknownKey);
-    co_return;
-  }
+bool Session::has_key(ByteView secret) const noexcept {
+  return secret.size() == secret_.size() && CRYPTO_memcmp(secret.data(), secret_.data(), secret.size()) == 0;
+}
+
+asio::awaitable<void> Session::cancel() {
   if (phase_ == Phase::Relaying && transactions_) {
     co_await cancel_transaction();
     co_return;

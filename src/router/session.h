@@ -75,8 +75,10 @@ class Session final : private TransactionSession::Owner {
 
   // Of the BackendKeyData that its client has; 0 before.
   std::int32_t process_id() const noexcept { return process_id_; }
-  // Cancels the running query if there is one and the secret is right. The session's end waits for it.
-  asio::awaitable<void> cancel(Bytes secret);
+  // In constant time.
+  bool has_key(ByteView secret) const noexcept;
+  // Cancels the running query if there is one. The session's end waits for it.
+  asio::awaitable<void> cancel();
 
  private:
   enum class Phase { LoggingIn, Console, Waiting, Relaying, Ending };

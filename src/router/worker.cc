@@ -290,27 +290,52 @@ void Worker::remove(Session& session) {
 
 asio::awaitable<Result<bool>> Worker::cancel(protocol::CancelRequest request, CancelFrom from) {
   const auto found = by_process_id_.find(request.process_id);
-  const bool known = found != by_process_id_.end();
-  if (!known && (from == CancelFrom::Successor || shared_.predecessor_cancels.empty())) {
-    metrics_.count(telemetry::metric::cancels_total, telemetry::CancelResult::UnknownKey);
+  if (found != by_process_id_.end() && found->second->has_key(request.secret)) {
+    const SessionId id = found->second->id();
+    co_await cancel_session(id);
+    co_return true;
+  }
+  if (!unknown_cancels_.take(snapshot_->options().cancel_rate_limit, CancelAllowance::Clock::now())) {
+    metrics_.count(telemetry::metric::cancels_total, telemetry::CancelResult::RateLimited);
     co_return false;
   }
-  CancelAllowance& allowance = known ? own_cancels_ : unknown_cancels_;
-  if (!allowance.take(snapshot_->options().cancel_rate_limit, CancelAllowance::Clock::now())) {
-    metrics_.count(telemetry::metric::cancels_total, telemetry::CancelResult::RateLimited);
-    co_return known;
-  }
-  if (known) {
-    co_await found->second->cancel(std::move(request.secret));
-  } else {
+  bool taken = false;
+  if (from == CancelFrom::Client && !shared_.predecessor_cancels.empty()) {
     std::vector<std::string> paths = shared_.predecessor_cancels;
-    const bool taken = co_await pass_cancel_on(std::move(paths), std::move(request),
-                                               snapshot_->options().cancel_wait_timeout);
-    metrics_.count(telemetry::metric::cancels_total,
-                   taken ? telemetry::CancelResult::Forwarded : telemetry::CancelResult::UnknownKey);
+    taken = co_await pass_cancel_on(std::move(paths), std::move(request),
+                                    snapshot_->options().cancel_wait_timeout);
   }
-  allowance.give_back();
-  co_return known;
+  metrics_.count(telemetry::metric::cancels_total,
+                 taken ? telemetry::CancelResult::Forwarded : telemetry::CancelResult::UnknownKey);
+  unknown_cancels_.give_back();
+  co_return false;
+}
+
+// One of a session at a time, and one behind it, which comes after all that was asked for meanwhile: so what
+// waits is bounded by the number of sessions, and whoever sends without end takes nobody's turn. A client
+// that has an answer to each of its requests has none under way.
+asio::awaitable<void> Worker::cancel_session(SessionId id) {
+  const auto [entry, first] = cancelling_.try_emplace(id.value(), Cancelling::Waits);
+  Cancelling& state = entry->second;  // stays where it is until it is erased below
+  if (!first) {
+    if (state == Cancelling::Runs)
+      state = Cancelling::RunsAndWaits;
+    else
+      metrics_.count(telemetry::metric::cancels_total, telemetry::CancelResult::Forwarded);
+    co_return;
+  }
+  do {
+    state = Cancelling::Waits;
+    co_await cancel_turns_.take();
+    state = Cancelling::Runs;
+    const auto session = sessions_.find(id.value());
+    if (session == sessions_.end())
+      metrics_.count(telemetry::metric::cancels_total, telemetry::CancelResult::NothingRunning);
+    else
+      co_await session->second->cancel();
+    cancel_turns_.give_back();
+  } while (state == Cancelling::RunsAndWaits);
+  cancelling_.erase(id.value());
 }
 
 asio::awaitable<void> Worker::accept_from(std::string name, net::Listener& listener) {

@@ -91,9 +91,9 @@ class Worker {
 
   // The worker that gave out a BackendKeyData, told by its process id.
   static unsigned index_of(std::int32_t process_id, std::size_t worker_count) noexcept;
-  // Cancels the query of the session that the key names, if it runs one. On this worker's thread. One that is
-  // no session's here goes to the processes that were taken over from, and no further: those ask nobody, lest
-  // one is cancelled twice. The answer says nothing.
+  // Cancels the query of the session that the key names, if it runs one. On this worker's thread. A key that
+  // no session here has is limited by cancel_rate_limit; it goes to the processes that were taken over from,
+  // and no further: those ask nobody, lest one is cancelled twice. The answer says nothing.
   enum class CancelFrom { Client, Successor };
   asio::awaitable<Result<bool>> cancel(protocol::CancelRequest request, CancelFrom from);
 
@@ -131,6 +131,8 @@ class Worker {
   asio::awaitable<void> tick();
   void report_exhaustion();
   asio::awaitable<void> wind_up();
+  enum class Cancelling { Waits, Runs, RunsAndWaits };
+  asio::awaitable<void> cancel_session(SessionId id);
 
   Shared& shared_;
   const unsigned index_;
@@ -152,8 +154,10 @@ class Worker {
   WakeList at_gate_;
   LegSampler leg_sampler_;
   SizeLearner sizes_;
-  std::uint64_t exhaustions_ = 0;                  // of the listeners, as far as the log has them
-  CancelAllowance own_cancels_, unknown_cancels_;  // apart: who guesses keys takes nobody's turn
+  std::uint64_t exhaustions_ = 0;  // of the listeners, as far as the log has them
+  CancelTurns cancel_turns_;
+  std::unordered_map<std::uint64_t, Cancelling> cancelling_;  // sessions of which a cancel waits or runs
+  CancelAllowance unknown_cancels_;
   bool stopping_ = false;
   SlotRequests slot_requests_;
   TransactionPools transaction_pools_{*this};

@@ -167,6 +167,47 @@ def test_many_cancels_at_once_all_arrive_and_leave_nothing(front, router, cluste
 
 
 # B25
+def test_as_many_cancels_as_there_are_sessions_arrive_by_default(make_router, cluster):
+    """On one thread and with the limit that holds where none is configured, which is for keys that nobody has."""
+    count = 160
+    router = make_router(cancel_rate_limit=None, threads=1, pool_mode="session")
+    clients = [router.session("trusted", parameters={"application_name": "flood"}) for _ in range(count)]
+    for client in clients:
+        client.send(Q("select pg_sleep(60)"))
+    wait_until(
+        lambda: cluster.primary.value(
+            "select count(*) from pg_stat_activity where application_name = 'flood' and state = 'active'"
+        )
+        == count,
+        20,
+        "all queries to run",
+    )
+    cancels = [
+        WireClient(router.host, router.port).send(m.cancel_request(client.process_id, client.secret))
+        for client in clients
+    ]
+    for client in clients:
+        answer = client.read_until("Z", timeout=20)
+        assert [m.sqlstate(x) for x in answer if x.kind == "E"] == ["57014"]
+    for cancel in cancels:
+        assert cancel.read_to_close() == b""
+        cancel.close()
+    assert router.metric("sluice_cancels_total", result="forwarded") == count
+    assert router.metric("sluice_cancels_total", result="rate_limited") == 0
+
+    guesses = [
+        WireClient(router.host, router.port).send(m.cancel_request(client.process_id, b"none"))
+        for client in clients + clients
+    ]
+    for guess in guesses:
+        assert guess.read_to_close() == b""
+        guess.close()
+    assert router.metric("sluice_cancels_total", result="rate_limited") > 0
+    for client in clients:
+        client.terminate()
+
+
+# B25
 def test_a_server_that_never_closes_its_cancel_connection_costs_no_slot_for_ever(make_router, cluster):
     with Relay(cluster.primary.host, cluster.primary.port, keep_client_open=True) as relay:
         router = make_router(

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "protocol/backend_messages.h"
+#include "protocol/frontend_messages.h"
+#include "router/cancel.h"
 #include "tests/router/session_world.h"
 
 namespace sluice::router::test {
@@ -16,6 +18,14 @@ using fakes::ScriptedServer;
 
 // One replica, so that every session is on it.
 constexpr std::string_view kCancels = "cancel_wait_timeout: 10\n";
+
+// To the replicas, so far.
+std::size_t cancels_sent(SessionWorld& world) {
+  std::size_t count = 0;
+  for (const std::string name : {"a", "b", "c"})
+    count += world.server(name).cancels().size();
+  return count;
+}
 
 TEST(SessionReuse, GivesTheNextSessionTheSameServer) {
   SessionWorld world;
@@ -235,23 +245,135 @@ TEST(SessionCancel, CostsTheServerItsNextSessionWhenItsFateIsNotKnown) {
   world.expect_nothing_left();
 }
 
-TEST(SessionCancel, IsLimitedInRate) {
+// B25
+TEST(SessionCancel, OfASessionsOwnKeyIsNeverLimitedInRate) {
+  SessionWorld world("cancel_rate_limit: 1\n");
+  std::vector<ScriptedClient*> clients;
+  for (int i = 0; i < 30; ++i) {
+    clients.push_back(&world.ready_client());
+    clients.back()->query("wait");
+  }
+  world.settle();
+  for (const ScriptedClient* const client : clients)
+    world.connect().cancel(*client);
+  world.settle();
+  EXPECT_EQ(cancels_sent(world), 30U);
+  EXPECT_EQ(world.reading().value(telemetry::metric::cancels_total, telemetry::CancelResult::Forwarded), 30);
+  for (ScriptedClient* const client : clients)
+    client->peer().reset();
+  world.settle();
+  world.expect_nothing_left();
+}
+
+TEST(SessionCancel, OfAKeyThatNobodyHasIsLimitedInRate) {
   SessionWorld world("cancel_rate_limit: 2\n");
   ScriptedClient& client = world.ready_client();
   client.query("wait");
   world.settle();
+  Bytes wrong;
+  protocol::append_cancel_request(wrong, client.process_id(), as_bytes("none"));
+  const auto counted = [&world](telemetry::CancelResult result) {
+    return world.reading().value(telemetry::metric::cancels_total, result);
+  };
   for (int i = 0; i < 5; ++i)
-    world.connect().cancel(client);
+    world.connect().send(wrong);
+  world.connect().cancel(client);
   world.settle();
-  EXPECT_EQ(world.server("a").cancels().size(), 2U);
+  EXPECT_EQ(counted(telemetry::CancelResult::UnknownKey), 2);
+  EXPECT_EQ(counted(telemetry::CancelResult::RateLimited), 3);
+  EXPECT_EQ(cancels_sent(world), 1U) << "they take no turn of the right one's";
   world.run_for(1s);
   for (int i = 0; i < 5; ++i)
-    world.connect().cancel(client);
+    world.connect().send(wrong);
   world.settle();
-  EXPECT_EQ(world.server("a").cancels().size(), 4U);
-  EXPECT_EQ(world.reading().value(telemetry::metric::cancels_total, telemetry::CancelResult::RateLimited), 6);
+  EXPECT_EQ(counted(telemetry::CancelResult::UnknownKey), 4);
+  EXPECT_EQ(counted(telemetry::CancelResult::RateLimited), 6);
   client.peer().reset();
   world.settle();
+  world.expect_nothing_left();
+}
+
+TEST(SessionCancel, OfOneSessionIsOneAtATimeAndOneBehindIt) {
+  SessionWorld world(kCancels);
+  ScriptedServer& server = world.server("a");
+  ScriptedClient& client = world.ready_client();
+  client.query("wait");
+  world.settle();
+  server.hold_cancels = true;
+  ScriptedClient& first = world.connect();
+  first.cancel(client);
+  world.settle();
+  for (int i = 0; i < 4; ++i)
+    world.connect().cancel(client);
+  world.settle();
+  EXPECT_EQ(server.cancels().size(), 1U);
+  server.backends()[1].peer().close();
+  world.settle();
+  EXPECT_EQ(server.cancels().size(), 2U) << "for all that came meanwhile";
+  EXPECT_FALSE(first.ended()) << "a client with all its answers has none under way";
+  server.backends()[2].peer().close();
+  world.settle();
+  EXPECT_TRUE(first.ended());
+  EXPECT_EQ(server.cancels().size(), 2U);
+  client.peer().reset();
+  server.hold_cancels = false;
+  world.settle();
+  world.expect_nothing_left();
+}
+
+// Servers that close no connection of a cancel hold up the others for as long as cancel_wait_timeout.
+TEST(SessionCancel, BeyondThoseThatRunAtATimeWaitsForItsTurn) {
+  SessionWorld world(kCancels);
+  constexpr std::size_t kBeyond = 40;
+  for (const std::string name : {"a", "b", "c"})
+    world.server(name).hold_cancels = true;
+  std::vector<ScriptedClient*> clients;
+  for (std::size_t i = 0; i < kCancelsRunningMax + kBeyond; ++i) {
+    clients.push_back(&world.ready_client());
+    clients.back()->query("wait");
+  }
+  world.settle();
+  for (const ScriptedClient* const client : clients) {
+    world.connect().cancel(*client);
+    world.settle();
+  }
+  EXPECT_EQ(cancels_sent(world), static_cast<std::size_t>(kCancelsRunningMax));
+  for (const std::string name : {"a", "b", "c"})
+    world.server(name).hold_cancels = false;
+  world.run_for(11s);
+  EXPECT_EQ(cancels_sent(world), clients.size());
+  EXPECT_EQ(world.reading().value(telemetry::metric::cancels_total, telemetry::CancelResult::Forwarded),
+            static_cast<std::int64_t>(kBeyond));
+  for (ScriptedClient* const client : clients)
+    client->peer().reset();
+  world.run_for(1min);
+  world.expect_nothing_left();
+}
+
+TEST(SessionCancel, ThatWaitsForItsTurnIsNoneOnceItsSessionIsOver) {
+  SessionWorld world(kCancels);
+  for (const std::string name : {"a", "b", "c"})
+    world.server(name).hold_cancels = true;
+  std::vector<ScriptedClient*> clients;
+  for (std::size_t i = 0; i <= kCancelsRunningMax; ++i) {
+    clients.push_back(&world.ready_client());
+    clients.back()->query("wait");
+  }
+  world.settle();
+  for (const ScriptedClient* const client : clients) {
+    world.connect().cancel(*client);
+    world.settle();
+  }
+  for (const std::string name : {"a", "b", "c"})
+    world.server(name).hold_cancels = false;
+  clients.back()->peer().reset();
+  world.settle();
+  world.run_for(11s);
+  EXPECT_EQ(world.reading().value(telemetry::metric::cancels_total, telemetry::CancelResult::NothingRunning),
+            1);
+  for (ScriptedClient* const client : clients)
+    client->peer().reset();
+  world.run_for(1min);
   world.expect_nothing_left();
 }
 
