@@ -91,6 +91,9 @@ class SessionTracker {
   // A Query, FunctionCall or Sync waits for its ReadyForQuery, or an extended batch has not been ended by a
   // Sync (even when all its messages are answered: the server holds its transaction open).
   bool owes_answer() const noexcept { return !outstanding_.empty() || batch_ != Batch::Closed; }
+  // All that was asked is answered, also within an extended batch that lacks its Sync, and the owner keeps
+  // nothing back. A COPY is an answer that is owed, whoever is to go on with it.
+  bool clients_turn() const noexcept { return outstanding_.empty() && !paused_since_; }
   // Since when the server has worked on what it owes: the arrival of the oldest request that it has not
   // answered, or the ReadyForQuery before it if that came later. Nothing while it is the client's turn, also
   // within an extended batch, or the owner's, and for a COPY BOTH, which is a conversation.

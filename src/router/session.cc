@@ -304,7 +304,7 @@ void Session::enforce_time_limits(Clock::time_point now) {
   if (const auto since = transaction_since(); since && passed(*since, options.transaction_timeout))
     return stop(fatal("25P04", "terminating connection due to transaction timeout"),
                 telemetry::CloseReason::TransactionTimeout);
-  if (tracker_->owes_answer() || (transactions_ && transactions_->relay()->waiting_since())) return;
+  if (!tracker_->clients_turn() || (transactions_ && transactions_->relay()->waiting_since())) return;
   if (!transaction_since()) {
     if (passed(began_at_, options.session_lifetime))
       return stop(fatal("57P05", "terminating connection due to session_lifetime"),

@@ -127,12 +127,19 @@ TEST(SessionTracker, TellsSinceWhenTheServerWorksAndNotWhenItIsTheClientsTurn) {
   s.server("12TDC", 1100ms);  // all is answered; the Sync is the client's to send
   EXPECT_EQ(since(), std::nullopt);
   EXPECT_TRUE(s.tracker.owes_answer());
+  EXPECT_TRUE(s.tracker.clients_turn());
   s.client("S", 2000ms);
   EXPECT_EQ(since(), 2000ms);
+  EXPECT_FALSE(s.tracker.clients_turn());
   s.server("Z", 2001ms);
+  s.tracker.on_pause(s.at(2500ms));
+  EXPECT_FALSE(s.tracker.clients_turn());
+  s.tracker.on_resume(s.at(2600ms));
+  EXPECT_TRUE(s.tracker.clients_turn());
   s.client("Q", 3000ms);
   s.server("W", 3001ms);
   EXPECT_EQ(since(), std::nullopt);
+  EXPECT_FALSE(s.tracker.clients_turn()) << "a stream has no turns";
 }
 
 TEST(SessionTracker, SkipsEverythingToTheSyncAfterAnExtendedError) {  // B30

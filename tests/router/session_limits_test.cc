@@ -1,15 +1,18 @@
 // Limits on the time of sessions, queries and transactions, in both pool modes.
 
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
+#include "protocol/frontend_messages.h"
 #include "tests/router/session_world.h"
 
 namespace sluice::router::test {
 namespace {
 
 using namespace std::chrono_literals;
+using fakes::Backend;
 using fakes::ScriptedClient;
 using telemetry::CloseReason;
 namespace metric = telemetry::metric;
@@ -93,6 +96,41 @@ TEST_P(SessionLimits, EndIdleSessionsAndIdleTransactionsAndLongQueries) {
   EXPECT_EQ(closed_by(world, CloseReason::ClientIdleTimeout) +
                 closed_by(world, CloseReason::IdleTransactionTimeout),
             2);
+  world.run_for(1min);
+  world.expect_nothing_left();
+}
+
+// B74: the server has answered all that it was asked, and waits for the Sync. One that works is no idle
+// session.
+TEST_P(SessionLimits, EndASessionThatFallsSilentWithinABatch) {
+  SessionWorld world(with("idle_transaction_timeout: 20\nclient_idle_timeout: 10\n"));
+  Backend* slow = nullptr;
+  for (const std::string name : {"a", "b"})
+    world.server(name).on_message = [&slow](Backend& backend, char type, std::string_view text) {
+      if (type == 'P' && text == "slow") slow = &backend;
+      return type == 'E' && &backend == slow;
+    };
+  ScriptedClient& silent = world.ready_client();
+  ScriptedClient& works = world.ready_client();
+  for (const auto& [client, sql] : {std::pair(&silent, "SELECT 1"), std::pair(&works, "slow")}) {
+    Bytes batch;
+    protocol::append_parse(batch, "", sql);
+    protocol::append_bind(batch, "", "");
+    protocol::append_execute(batch, "", 0);
+    protocol::append_flush(batch);
+    client->send(batch);
+  }
+  world.run_for(19s);
+  EXPECT_EQ(silent.types(), "RSSKZ12C");
+  EXPECT_EQ(works.types(), "RSSKZ12");
+  EXPECT_FALSE(silent.ended());
+  world.run_for(3s);
+  EXPECT_EQ(silent.sqlstate(), "25P03");
+  EXPECT_TRUE(silent.ended());
+  EXPECT_EQ(closed_by(world, CloseReason::IdleTransactionTimeout), 1);
+  world.run_for(1min);
+  EXPECT_FALSE(works.ended());
+  works.peer().reset();
   world.run_for(1min);
   world.expect_nothing_left();
 }
