@@ -199,9 +199,7 @@ void Connection::start_attempt() {
   sent_bytes_ = 0;
   response_begun_ = false;
   if (options().upstream_keepalive && !fresh_only_) {
-    const bool sent_once = has_body_ || !http::is_idempotent(method_);
-    const auto care = sent_once ? UpstreamPool::Care::Look : UpstreamPool::Care::Trust;
-    if (Upstream* kept = worker_.upstreams().take(*host, care, *this)) return use(*kept);
+    if (Upstream* kept = worker_.upstreams().take(*host, *this)) return use(*kept);
   }
   phase_ = Phase::Connecting;
   worker_.connect(host, options().connect_timeout, id_);

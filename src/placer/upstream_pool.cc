@@ -28,16 +28,14 @@ UpstreamPool::~UpstreamPool() {
   SLUICE_ASSERT(all_.empty());
 }
 
-Upstream* UpstreamPool::take(const HostState& host, Care care, ChannelUser& user) {
+Upstream* UpstreamPool::take(const HostState& host, ChannelUser& user) {
   const auto found = idle_.find(&host);
   if (found == idle_.end()) return nullptr;
   std::vector<Upstream*>& idle = found->second;
   while (!idle.empty()) {
     Upstream& upstream = *idle.back();
     idle.pop_back();
-    const bool sound = upstream.channel_.empty() && !upstream.channel_.closed() &&
-                       (care == Care::Trust || !upstream.channel_.has_pending_or_eof());
-    if (!sound) {
+    if (upstream.channel_.has_pending_or_eof()) {
       discard(upstream);
       continue;
     }

@@ -49,10 +49,9 @@ class UpstreamPool {
   ~UpstreamPool();
 
   // The idle connection to the host that was used last; nullptr when there is none. It is the caller's, as
-  // its user, until put() or discard(). Care::Look asks the kernel whether the other side has ended it: for
-  // requests that are not sent twice.
-  enum class Care : std::uint8_t { Trust, Look };
-  Upstream* take(const HostState& host, Care care, ChannelUser& user);
+  // its user, until put() or discard(). The kernel is asked whether the other side has said anything or ended
+  // it, which the event loop may have yet to tell: a late 408 must not be taken for the coming answer.
+  Upstream* take(const HostState& host, ChannelUser& user);
   // A fresh one, in use.
   Upstream& add(net::Stream stream, HostPtr host, ChannelUser& user);
 

@@ -1,7 +1,9 @@
 """Connections of the placer on both sides: kept, dying, slow, cut off, and never out of step."""
 
+import signal
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -106,6 +108,46 @@ def test_a_get_is_sent_again_and_a_post_is_not(make_placer, make_host):
         assert answer.status == 502 and b"without an answer" in answer.body
     assert seen == [b"GET", b"POST"]
     assert sum(r.method == "POST" for r in host.requests) == 0, "not a second time"
+
+
+# H04
+@pytest.mark.short
+@pytest.mark.parametrize("first", ["request", "host"])
+def test_what_a_host_says_unasked_answers_no_request(make_placer, make_host, first):
+    """A 408 for a connection that was idle for too long, which the placer finds together with the next request."""
+    late = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    speaks, spoken = threading.Event(), threading.Event()
+
+    def serve(request):
+        if speaks.is_set():
+            request.connection.send(ok("well\n") + late)  # right behind an answer
+            return
+        request.connection.send(ok("well\n"))
+        speaks.wait(10)
+        request.connection.send(late)
+        spoken.set()
+        wait_for(0.2)
+
+    host = make_host(serve=serve)
+    placer = make_placer(host, threads=1)
+    with placer.client() as client:
+        client.send(GET.format(1))
+        assert client.response().status == 200
+        placer.process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: "State:\tT" in Path(f"/proc/{placer.pid}/status").read_text(), 5, "the placer to stop")
+        try:
+            if first == "request":
+                client.send(GET.format(2))
+            speaks.set()
+            assert spoken.wait(10)
+            if first == "host":
+                client.send(GET.format(2))
+        finally:
+            placer.process.send_signal(signal.SIGCONT)
+        assert client.response().body == b"well\n"
+        client.send(GET.format(3))
+        assert client.response().body == b"well\n"
+    assert len(host.connections) == 3
 
 
 # H04
