@@ -14,15 +14,16 @@
 namespace sluice::router {
 
 // What the servers of a pool report of their settings, with which its clients are greeted. While nobody knows
-// it, one session that logs in opens a connection, and the others wait for what it learns.
-// Thread: one.
+// it, one session that logs in opens a connection, and the others wait for what it learns. What is changed at
+// a server afterwards is heard from the next connection. Thread: one.
 class ServerReport {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // As the last connection that was opened heard it; null while none was.
+  // As the last connection that was opened heard it; null while none was, or after forget().
   const std::shared_ptr<const ParameterSet>& parameters() const noexcept { return parameters_; }
   void learn(std::shared_ptr<const ParameterSet> parameters);
+  void forget() noexcept { parameters_.reset(); }
 
   // A session opens a connection, successfully or not.
   class Attempt {

@@ -56,7 +56,7 @@ asio::awaitable<std::optional<protocol::ErrorFields>> Session::begin_transaction
 
 // In transaction mode no server is needed once one of the pool has been heard.
 bool Session::needs_server() const {
-  return !transactions_ || transactions_->report().parameters() == nullptr;
+  return !transactions_ || !transactions_->has_greeting();
 }
 
 // In transaction mode: for others that log in at the same time.

@@ -30,6 +30,10 @@ telemetry::ServerLabel label_of(ServerId server) {
                             : telemetry::ServerLabel(policy::ReplicaId(server.value()));
 }
 
+Servers servers_of(ServerId server) {
+  return server == kPrimary ? Servers::Primary : Servers::Replicas;
+}
+
 // Where both know the server.
 bool at_same_place(const Snapshot& then, const Snapshot& now, ServerId server) {
   const auto before = then.servers.find(server);
@@ -82,6 +86,13 @@ ServerGroup& TransactionPool::group(ServerId server) {
                                 : groups_.emplace(server, ServerGroup{*this, server}).first->second;
 }
 
+std::size_t TransactionPool::open_count(Servers servers) const noexcept {
+  std::size_t count = 0;
+  for (const auto& [server, group] : groups_)
+    if (servers_of(server) == servers) count += group.count;
+  return count;
+}
+
 PoolingRules::PoolingRules(const config::Options& options)
     : tracked(options.track_extra_parameters), strict(options.isolation == config::Isolation::Strict) {
   translator.on_pin = options.on_pin == config::OnPin::Pin ? pooling::TranslatorOptions::OnPin::Pin
@@ -123,8 +134,7 @@ void TransactionPools::remove_if_unused(TransactionPool& pool) {
 }
 
 PooledServer& TransactionPools::add(ServerGroup& group, ServerConnection connection) {
-  const Servers servers = group.server == kPrimary ? Servers::Primary : Servers::Replicas;
-  group.pool.report(servers).learn(connection.parameters);
+  group.pool.report(servers_of(group.server)).learn(connection.parameters);
   connection.notices = {};
   PooledServer::Owner& owner = *this;
   const PooledServer::Parts parts{worker_.buffers(), worker_.ring(), settings_store_};
@@ -309,7 +319,10 @@ void TransactionPools::on_idle_end(PooledServer& server) {
 
 void TransactionPools::on_let_go(PooledServer& server) {
   TransactionPool& pool = server.group().pool;
+  const Servers servers = servers_of(server.group().server);
   --server.group().count;
+  // Nobody hears any more what is changed there, as by a restart.
+  if (pool.open_count(servers) == 0) pool.report(servers).forget();
   servers_.erase(&server);
   remove_if_unused(pool);
 }
@@ -333,6 +346,11 @@ void TransactionPools::drop(ServerId server) {
 }
 
 void TransactionPools::drop_idle(const std::optional<std::string>& server_database) {
+  for (const auto& [key, pool] : pools_) {
+    if (server_database && pool->ways_.front().parameters[1].second != *server_database) continue;
+    for (const Servers servers : {Servers::Primary, Servers::Replicas})
+      pool->report(servers).forget();
+  }
   drop_if([&](const PooledServer& s) {
     return !s.in_use() && (!server_database || s.connection().database == *server_database);
   });

@@ -75,6 +75,9 @@ class TransactionPool {
     return servers == Servers::Primary ? of_primary_ : of_replicas_;
   }
 
+  // Connections to the primary, or to replicas, in whatever state.
+  std::size_t open_count(Servers servers) const noexcept;
+
   // To log in to any server, best first; changes when a session joins.
   const std::vector<ServerRequest>& ways() const noexcept { return ways_; }
 
@@ -146,7 +149,8 @@ class TransactionPools final : private PooledServer::Owner {
   // Connections to a server that is gone, draining, or elsewhere now: closed, those in use when they come
   // back.
   void drop(ServerId server);
-  // Those to a database, by its name on the server, that nobody has; all such without a name.
+  // Those to a database, by its name on the server, that nobody has; all such without a name. What its
+  // servers report is heard anew.
   void drop_idle(const std::optional<std::string>& server_database);
   // Those to servers that the new configuration has elsewhere, or not at all.
   void replace_snapshot(const Snapshot& from, const Snapshot& to);

@@ -45,8 +45,14 @@ TransactionSession::~TransactionSession() {
   pools_.leave(pool_);
 }
 
-const ParameterSet& TransactionSession::greeting() {
+bool TransactionSession::has_greeting() {
   if (!greeting_) greeting_ = report().parameters();
+  return greeting_ != nullptr;
+}
+
+const ParameterSet& TransactionSession::greeting() {
+  const bool known = has_greeting();
+  SLUICE_ASSERT(known);
   return *greeting_;
 }
 

@@ -68,7 +68,9 @@ class TransactionSession final : private TransactionRelay::Host,
   // Of the servers where it is at home. While nothing is known of them, the session waits for others that
   // open a connection, or opens one and gives it to adopt().
   ServerReport& report() noexcept { return pool_.report(home_); }
-  // What the client is greeted with, and taken to know; the report may change meanwhile.
+  // Whether there is a greeting. From then on there is, whatever becomes of the report.
+  bool has_greeting();
+  // What the client is greeted with, and taken to know.
   const ParameterSet& greeting();
   void adopt(ServerConnection connection) { pools_.adopt(pool_, std::move(connection)); }
 

@@ -452,6 +452,52 @@ TEST(SessionTransaction, AnswersAClientThatSendsNoMoreThanItsQuery) {
   world.expect_nothing_left();
 }
 
+// As an administrator changes a default, for connections that are opened from now on.
+void change_time_zone(SessionWorld& world) {
+  for (const std::string name : {"a", "b", "c"})
+    protocol::append_parameter_status(world.server(name).before_ready, "TimeZone", "Asia/Tokyo");
+}
+
+// B62: the servers may have been restarted with other settings.
+TEST(SessionTransaction, AsksTheServersAnewWhenNoConnectionIsLeft) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& first = world.ready_client();
+  first.query("SELECT 1");
+  world.settle();
+  change_time_zone(world);
+  world.server("a").last().die("57P01");
+  world.settle();
+  ScriptedClient& next = world.ready_client();
+  EXPECT_EQ(next.parameter("TimeZone"), "Asia/Tokyo");
+  next.query("SELECT 2");
+  world.settle();
+  EXPECT_EQ(world.server("a").last().heard(), (std::vector<std::string>{"Q:SELECT 2"})) << "and sets nothing";
+  world.end(first);
+  world.end(next);
+  world.expect_nothing_left();
+}
+
+TEST(SessionTransaction, AsksTheServersAnewAfterAReconnect) {
+  SessionWorld world(kTransactions);
+  ScriptedClient& busy = world.ready_client();
+  busy.query("BEGIN");
+  world.settle();
+  change_time_zone(world);
+  ScriptedClient& before = world.ready_client();
+  EXPECT_EQ(before.parameter("TimeZone"), "UTC");
+  world.shared().gates.reconnect(std::nullopt, world.sim().clock().peek());
+  world.shared().drop_idle(std::nullopt);
+  world.settle();
+  ScriptedClient& after = world.ready_client();
+  EXPECT_EQ(after.parameter("TimeZone"), "Asia/Tokyo");
+  busy.query("COMMIT");
+  world.settle();
+  EXPECT_EQ(busy.types(), "RSSKZCZCZ");
+  for (ScriptedClient* const client : {&busy, &before, &after})
+    world.end(*client);
+  world.expect_nothing_left();
+}
+
 // A burst of logins, before anybody knows what the servers report: one opens a connection, the others wait
 // for what it learns.
 TEST(SessionTransaction, OpensOneConnectionForClientsThatLogInTogether) {
