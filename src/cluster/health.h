@@ -28,7 +28,7 @@ enum class DownReason {
   LoginFailed,
   ProbeTimeout,
   ProbeFailed,
-  SessionFailed,  // a session could not connect to it, or lost it
+  SessionFailed,  // a session could not connect to it, or got no answer at its login
   NotInRecovery,  // a replica that is no standby
   InRecovery,     // a primary that is a standby
   LagTooHigh,

@@ -73,7 +73,7 @@ class HealthMonitor {
   // keeps its state and its connection; others begin anew as NotProbedYet.
   void configure(std::vector<MonitoredServer> servers, MonitorSettings settings);
 
-  // A session could not connect to the server, or lost it: down at once, and probed at once. Unknown names
+  // A session could not reach the server: down at once, and probed at once. Unknown names
   // are ignored: a reload may have taken the server away.
   void session_failed(std::string_view server);
   // Probes it now, not at its next turn.
