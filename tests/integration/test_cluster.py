@@ -228,6 +228,29 @@ def test_a_named_primary_in_recovery_is_not_the_primary_again_by_falling_silent(
         assert "primary found" in router.log_text()
 
 
+# B62, B67
+@pytest.mark.timeout(90)
+def test_a_restart_between_two_transactions_fails_none_and_its_settings_are_told(make_router, trio):
+    primary = trio.primary
+    router = make_router(
+        **on(trio, primary=entry(primary), replicas=[entry(trio.standbys[0])], classes=None, pool_mode="transaction")
+    )
+    clients = [router.session() for _ in range(10)]
+    for client in clients:
+        client.query("begin")
+    for client in clients:
+        client.query("commit")
+    assert len(primary.query("select 1 from pg_stat_activity where usename = 'alice'")) == 10
+    primary.query("alter system set timezone = 'Asia/Tokyo'")
+    primary.restart()
+    with router.session() as late:
+        assert late.parameters["TimeZone"] == "Asia/Tokyo"
+        assert late.value("show timezone") == "Asia/Tokyo"
+    for client in clients:
+        assert client.value("show timezone") == "UTC", "as it was told"
+        client.terminate()
+
+
 @pytest.mark.short
 def test_what_can_be_served_is_served_from_the_start(make_router, cluster):
     replicas = [

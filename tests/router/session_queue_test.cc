@@ -1,5 +1,8 @@
 // Sessions that wait for a slot (max_active), on a simulated clock and network.
 
+#include <string>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "tests/router/session_world.h"
@@ -66,6 +69,24 @@ TEST(SessionQueue, TellsAClientOnceThatItIsQueued) {
   EXPECT_TRUE(waits.ready());
   clients[0] = &waits;
   end_all(world, clients);
+}
+
+// B01: not once more when there is a slot at last.
+TEST(SessionQueue, NegotiatesTheVersionOnceWithAClientThatWaits) {
+  for (const auto& [version, negotiated] : {std::pair(0x00030002U, ""), std::pair(0x0003270FU, "v")}) {
+    SessionWorld world(kOneEach);
+    std::vector<ScriptedClient*> clients = fill(world);
+    ScriptedClient& waits = world.connect();
+    waits.start("trusted", {}, version);
+    world.run_for(6s);
+    EXPECT_EQ(waits.types(), std::string(negotiated) + "RN");
+    clients[0]->terminate();
+    world.settle();
+    EXPECT_EQ(waits.types(), std::string(negotiated) + "RNSSKZ");
+    EXPECT_EQ(waits.secret().size(), 32U);
+    clients[0] = &waits;
+    end_all(world, clients);
+  }
 }
 
 TEST(SessionQueue, GivesUpAfterQueryWaitTimeout) {
