@@ -166,7 +166,7 @@ Group group_of(std::vector<const RunInfo*> runs, const std::vector<std::set<std:
     add_values(group.rows.back(), *run);
     group.repetitions.back().push_back(run->key.repetition);
     group.has_utilization = group.has_utilization && run->has_utilization();
-    group.late += run->summary.late.queries;
+    group.late += run->summary.late;
     group.abandoned_open += run->abandoned_open;
   }
   group.cpu_sources.assign(sources.begin(), sources.end());

@@ -44,7 +44,8 @@ struct Group {
   bool has_utilization = false;                       // in all of its runs
   std::vector<std::string> cpu_sources;               // of all runs' replicas, in words, each once, sorted
   bool whole_machine = false;                         // utilization 1 is the whole machine in one of them
-  std::size_t late = 0, abandoned_open = 0;           // queries, over all of its runs
+  LateSummary late;                                   // over all of its runs
+  std::size_t abandoned_open = 0;                     // queries, over all of its runs
 };
 std::vector<Group> groups_of(const std::vector<RunInfo>& runs);
 

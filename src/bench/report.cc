@@ -198,9 +198,11 @@ std::vector<std::string> cautions(const Group& group) {
     out.push_back(
         std::to_string(group.abandoned_open) +
         " queries that were given up were still running when their run was over, beside the next one.");
-  if (group.late > 0)
-    out.push_back(std::to_string(group.late) +
-                  " queries were sent more than 10 ms late; their response times hold that delay.");
+  const LateSummary& late = group.late;
+  if (late.sessions + late.queries > 0)
+    out.push_back(std::to_string(late.sessions) + " sessions and " + std::to_string(late.queries) +
+                  " queries began more than 10 ms late, by " + digits(late.worst, 3) +
+                  " s at most; their waiting and response times hold that delay.");
   return out;
 }
 

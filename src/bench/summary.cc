@@ -83,6 +83,13 @@ Losses& Losses::operator+=(const Losses& other) noexcept {
   return *this;
 }
 
+LateSummary& LateSummary::operator+=(const LateSummary& other) noexcept {
+  sessions += other.sessions;
+  queries += other.queries;
+  worst = std::max(worst, other.worst);
+  return *this;
+}
+
 double ResponseSummary::lost_share() const noexcept {
   return lost.share(queries);
 }

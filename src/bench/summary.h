@@ -52,6 +52,8 @@ struct WaitingSummary {
 struct LateSummary {
   std::size_t sessions = 0, queries = 0;  // that began more than kLate too late, in the whole run
   double worst = 0;
+
+  LateSummary& operator+=(const LateSummary&) noexcept;
 };
 
 struct Summary {

@@ -243,6 +243,21 @@ TEST(Report, SaysWhenUtilizationIsOfTheWholeMachine) {
                           [](const std::string& one) { return one.find("whole machine") != one.npos; }));
 }
 
+// Late sessions were not told, only late queries.
+TEST(Report, SaysHowManyBeganLateAndByHowMuch) {
+  auto all = runs();
+  all[0].summary.late.worst = 1.5;
+  const auto said = cautions(groups_of(all)[0]);
+  EXPECT_TRUE(std::any_of(said.begin(), said.end(), [](const std::string& one) {
+    return one.starts_with("33 sessions and 44 queries began more than 10 ms late, by 1.5 s at most");
+  }));
+  for (RunInfo& run : all)
+    run.summary.late = {};
+  const auto in_time = cautions(groups_of(all)[0]);
+  EXPECT_TRUE(std::none_of(in_time.begin(), in_time.end(),
+                           [](const std::string& one) { return one.find("late") != one.npos; }));
+}
+
 std::vector<std::string> mixes_charted(const std::vector<RunInfo>& all) {
   std::vector<std::string> titles;
   const report::Report page = page_of(groups_of(all), "round_robin", "", "");
