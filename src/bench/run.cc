@@ -14,6 +14,7 @@
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
+#include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
 
 #include "bench/abandoned.h"
@@ -55,6 +56,19 @@ Arrivals arrivals_of(const RunOptions& options) {
   arrivals.hosts = std::max<std::size_t>(options.key.hosts.size(), 1);
   arrivals.seed = sim::derived_seed(key.seed, key.repetition);
   return arrivals;
+}
+
+// With the class and its user, where --class-users says who that is.
+std::string cannot_connect(const RunOptions& options, std::size_t class_index,
+                           const pgclient::PgError& error) {
+  std::string text = "cannot connect to " + options.server.host + ":" + std::to_string(options.server.port);
+  const std::string& user = options.class_users[class_index];
+  if (!user.empty()) text += " as " + user + ", the user of class " + options.class_names[class_index];
+  text += ": " + error.message;
+  const bool let_in = !error.sqlstate.starts_with("28");
+  if (!user.empty() && !let_in)
+    text += "; --class-users takes users whom the router lets in with the connection string's password";
+  return text;
 }
 
 class Run {
@@ -104,7 +118,9 @@ class Run {
   bool goes_on() const { return !interrupted_ && folder_.fault().empty(); }
   asio::awaitable<void> drive();
   asio::awaitable<void> measure();
+  asio::awaitable<void> contact();
   asio::awaitable<void> first_contact();
+  asio::awaitable<void> log_in(std::size_t class_index);
   asio::awaitable<bool> wait_until(double moment);
   asio::awaitable<bool> arrive_until(double moment);
   asio::awaitable<void> drain();
@@ -120,6 +136,7 @@ class Run {
   Summarizer summarizer_;
   bool interrupted_ = false;
   std::string first_error_;
+  std::exception_ptr no_contact_;  // why it cannot begin
   std::size_t arrived_ = 0;
   double measured_seconds_ = 0, next_tick_ = 0;
   RunClock clock_;
@@ -142,26 +159,47 @@ void Run::take(const Record& record) {
 }
 
 // One look-up for all sessions, as thousands of them would need as many threads of the resolver; and one
-// connection, so that a wrong address or password is told as such.
+// connection of each user, so that a wrong address, user or password is told as such.
 asio::awaitable<void> Run::first_contact() {
   pgclient::ConnectParams& server = options_.server;
-  const auto timeout = to_ms(options_.key.connect_timeout);
   if (!net::is_unix_address(server.host) && server.hostaddr.empty()) {
     std::string host = server.host;
-    const auto found = co_await net::resolve(std::move(host), server.port, timeout);
+    const auto found =
+        co_await net::resolve(std::move(host), server.port, to_ms(options_.key.connect_timeout));
     if (!found || found->empty()) throw Failure("cannot look up " + server.host);
     for (const auto& endpoint : *found)
       server.addresses.push_back(endpoint.address().to_string());
   }
+  std::vector<std::string> seen;
+  for (std::size_t c = 0; c < kClassCount; ++c) {
+    const std::string user = options_.user_of(c);
+    const bool comes = std::any_of(plan_.begin(), plan_.end(),
+                                   [c](const TerminalPlan& terminal) { return terminal.class_index == c; });
+    if (!comes || std::find(seen.begin(), seen.end(), user) != seen.end()) continue;
+    co_await log_in(c);
+    seen.push_back(user);
+  }
+}
+
+asio::awaitable<void> Run::log_in(std::size_t class_index) {
+  pgclient::ConnectParams& server = options_.server;
   pgclient::ConnectParams params = server;
-  if (!options_.class_users[0].empty()) params.user = options_.class_users[0];
-  const auto client = co_await pgclient::Client::connect(std::move(params), timeout);
-  if (!client)
-    throw Failure("cannot connect to " + server.host + ":" + std::to_string(server.port) + ": " +
-                  client.error().message);
+  params.user = options_.user_of(class_index);
+  const auto client =
+      co_await pgclient::Client::connect(std::move(params), to_ms(options_.key.connect_timeout));
+  if (!client) throw Failure(cannot_connect(options_, class_index, client.error()));
   // All others begin where this one got through, and go on to the rest as it did.
   std::stable_partition(server.addresses.begin(), server.addresses.end(),
                         [&](const std::string& address) { return address == client->address(); });
+}
+
+asio::awaitable<void> Run::contact() {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  try {
+    co_await first_contact();
+  } catch (...) {
+    no_contact_ = std::current_exception();
+  }
 }
 
 // A few times a second, however many sessions arrive.
@@ -205,7 +243,14 @@ asio::awaitable<void> Run::drain() {
 }
 
 asio::awaitable<void> Run::measure() {
-  co_await first_contact();
+  // A task, as those are cancelled with the run: a server that says nothing would hold up its end.
+  tasks_.spawn("first contact", contact());
+  while (tasks_.size() > 0 && goes_on()) {
+    ticks_.expires_after(to_clock(0.02));
+    co_await ticks_.async_wait(kAwait);
+  }
+  if (!goes_on()) co_return;
+  if (no_contact_) std::rethrow_exception(no_contact_);
   clock_.began = Clock::now();
   bool on = co_await arrive_until(options_.key.warm_up);
   if (!on) co_return;

@@ -25,6 +25,12 @@ struct RunOptions {
   std::array<std::string, kClassCount> class_users;
   std::vector<ReplicaSpec> replicas;
   std::filesystem::path output;
+
+  // Who logs in for sessions of a class.
+  const std::string& user_of(std::size_t class_index) const {
+    const std::string& user = class_users[class_index];
+    return user.empty() ? server.user : user;
+  }
 };
 
 }  // namespace sluice::bench

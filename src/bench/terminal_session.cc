@@ -74,10 +74,8 @@ pgclient::ConnectParams TerminalSession::connect_params() const {
   const auto add = [&](const std::string& text) {
     params.options += (params.options.empty() ? "" : " ") + text;
   };
-  const std::string& user = options_.class_users[plan_.class_index];
-  if (!user.empty())
-    params.user = user;
-  else
+  params.user = options_.user_of(plan_.class_index);
+  if (options_.class_users[plan_.class_index].empty())
     add(option("sluice.priority", options_.class_names[plan_.class_index]));
   if (!options_.key.hosts.empty()) add(option("sluice.host", options_.key.hosts[plan_.host]));
   return params;

@@ -1,10 +1,12 @@
 """sluice bench: data, a measured run through a router, what it writes, and the page made of it."""
 
+import contextlib
 import csv
 import json
 import re
 import resource
 import signal
+import socket
 import subprocess
 
 import pytest
@@ -34,12 +36,34 @@ def bench(*words, code=0):
     return done
 
 
-def measure(front, output, code=0, flags=(), user=None, **changes):
-    """One run with the usual options; changes as keywords, with _ for -; None leaves an option out."""
+def run_words(front, output, flags=(), user=None, **changes):
+    """What asks for a run with the usual options; changes as keywords, with _ for -; None leaves an option out."""
     options = DEFAULTS | {"--" + name.replace("_", "-"): value for name, value in changes.items()}
     words = [word for name, value in options.items() if value is not None for word in (name, value)]
     dsn = front.dsn("alice", "app_read") if user is None else front.dsn(user, "app")
-    return bench("run", "--dsn", dsn, "--output", output, *words, *flags, code=code)
+    return ["run", "--dsn", dsn, "--output", output, *words, *flags]
+
+
+def measure(front, output, code=0, **changes):
+    """One run: see run_words()."""
+    return bench(*run_words(front, output, **changes), code=code)
+
+
+@contextlib.contextmanager
+def begun(*words):
+    """`sluice bench` as a process that goes on beside the test, and ends with it at the latest."""
+    process = subprocess.Popen([BINARY, "bench", *map(str, words)], stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_for_queries(output, name):
+    """Until a run that goes on has written some."""
+    partial = output / "runs" / f".{name}" / "queries.csv"
+    wait_until(lambda: partial.exists() and partial.stat().st_size > 1000, 20, "the run to begin")
 
 
 def rows(path):
@@ -116,6 +140,49 @@ def test_the_class_that_is_asked_for_is_the_class_that_is_served(quiet_router, d
     assert quiet_router.metric("sluice_sessions_opened_total", **{"class": "premium"}) >= 30
 
 
+def test_classes_may_be_told_by_their_users(make_router, data, tmp_path):
+    router = make_router()  # alice is premium by a rule, and nobody may ask for it
+    measure(router, tmp_path, flags=["--class-users", "premium=alice,freemium=bob"])
+    sessions = rows(tmp_path / "runs" / "plb-5-30-0.4-1" / "sessions.csv")
+    assert [sum(s["class"] == name for s in sessions) for name in ("premium", "freemium")] == [12, 18]
+    assert not any(s["error"] for s in sessions if in_time(s, 3))
+    for name, of_the_class in (("premium", 12), ("freemium", 18)):
+        opened = router.metric("sluice_sessions_opened_total", **{"class": name})
+        assert opened == of_the_class + 1, "and the one with which its user was tried"
+
+
+def test_the_users_of_both_classes_are_tried_before_anything_runs(quiet_router, data, tmp_path):
+    for users, said in (
+        ("premium=alice,freemium=nobody", "as nobody, the user of class freemium: "),
+        ("premium=nobody,freemium=bob", "as nobody, the user of class premium: "),
+        ("freemium=nobody", "as nobody, the user of class freemium: "),
+    ):
+        errors = measure(quiet_router, tmp_path, code=1, flags=["--class-users", users]).stderr
+        assert said in errors and "--class-users takes users whom the router lets in" in errors, errors
+        assert not list((tmp_path / "runs").iterdir())
+    for users in ("premium", "premium=", "gold=alice"):
+        errors = measure(quiet_router, tmp_path, code=1, flags=["--class-users", users]).stderr
+        assert "--class-users takes CLASS=USER, with the classes premium and freemium" in errors
+    none_of_that_class = {"premium_share": "1", "flags": ["--class-users", "premium=alice,freemium=nobody"]}
+    measure(quiet_router, tmp_path, **none_of_that_class)
+
+
+def test_sessions_say_which_host_they_come_from(make_router, data, tmp_path):
+    hosts = [{"name": name, "networks": [f"192.0.2.{i}/32"]} for i, name in enumerate(("a", "b", "c"))]
+    router = make_router(hosts=hosts, trust_host_option_users=["alice"])
+    measure(router, tmp_path, flags=["--hosts", "a,b"])
+    folder = tmp_path / "runs" / "plb-5-30-0.4-1"
+    sessions, queries = rows(folder / "sessions.csv"), rows(folder / "queries.csv")
+    of_session = {s["session"]: s["host"] for s in sessions}
+    assert set(of_session.values()) == {"a", "b"}
+    assert all(q["host"] == of_session[q["session"]] for q in queries)
+    for name in ("a", "b"):
+        asked = sum(q["host"] == name for q in queries) + sum(s["host"] == name and s["replica"] != "" for s in sessions)
+        assert router.metric("sluice_host_response_seconds_count", host=name) == asked, "queries, and once who the server is"
+    assert router.metric("sluice_host_response_seconds_count", host="c") == 0
+    assert json.loads((folder / "run.json").read_text())["run"]["hosts"] == ["a", "b"]
+
+
 def test_a_run_is_not_repeated_unless_asked_for(quiet_router, data, tmp_path):
     measure(quiet_router, tmp_path)
     place = tmp_path / "runs" / "plb-5-30-0.4-1" / "run.json"
@@ -186,23 +253,25 @@ def test_a_refused_login_is_told_before_anything_runs(quiet_router, tmp_path):
 def test_an_interrupted_run_leaves_what_was_there(quiet_router, data, tmp_path, how):
     measure(quiet_router, tmp_path)
     whole = (tmp_path / "runs" / "plb-5-30-0.4-1" / "run.json").read_text()
-    words = [w for pair in (DEFAULTS | {"--duration": "60"}).items() for w in pair]
-    process = subprocess.Popen(
-        [BINARY, "bench", "run", "--again", "--dsn", quiet_router.dsn("alice", "app_read"), "--output", tmp_path, *words],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        partial = tmp_path / "runs" / ".plb-5-30-0.4-1" / "queries.csv"
-        wait_until(lambda: partial.exists() and partial.stat().st_size > 1000, 20, "the run to begin")
+    with begun(*run_words(quiet_router, tmp_path, flags=["--again"], duration="60")) as process:
+        wait_for_queries(tmp_path, "plb-5-30-0.4-1")
         process.send_signal(how)
         _, errors = process.communicate(timeout=20)
-    finally:
-        process.kill()
-        process.wait()
     assert process.returncode == 1 and "interrupted" in errors
     assert [f.name for f in (tmp_path / "runs").iterdir()] == ["plb-5-30-0.4-1"]
     assert (tmp_path / "runs" / "plb-5-30-0.4-1" / "run.json").read_text() == whole
+
+
+def test_a_server_that_says_nothing_does_not_hold_up_an_interrupt(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(20)
+        dsn = f"host=127.0.0.1 port={silent.getsockname()[1]} user=alice dbname=app"
+        with begun("run", "--dsn", dsn, "--output", tmp_path) as process:
+            connection, _ = silent.accept()
+            with connection:
+                process.send_signal(signal.SIGINT)
+                _, errors = process.communicate(timeout=20)
+    assert process.returncode == 1 and "interrupted" in errors
 
 
 def sleepers(server):
