@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
@@ -12,6 +13,9 @@
 
 namespace sluice::bench {
 
+// How long each is waited for: its session is over then, whatever the server does.
+inline constexpr std::chrono::seconds kSettle{10};
+
 // Queries that a terminal gave up. The server would work on, for nobody, beside those that are still measured
 // and into the next run: so it is asked to cancel them, and their connections are held until it has. One
 // thread.
@@ -21,9 +25,11 @@ class Abandoned {
 
   void give_up(pgclient::Client client);
 
-  // Waits until the server has ended all of them, or for as long; then closes what is left. Nothing may be
-  // given up afterwards.
-  asio::awaitable<void> finish(std::chrono::milliseconds timeout);
+  // Whether to wait on for so many that the server has not ended. Asked many times a second.
+  using WaitOn = std::function<bool(std::size_t open)>;
+  // Waits until the server has ended all of them, or `wait_on`, which outlives it, says no; then closes what
+  // is left. Nothing may be given up afterwards.
+  asio::awaitable<void> finish(const WaitOn& wait_on);
 
   std::size_t count() const noexcept { return count_; }  // that were given up
   std::size_t open() const noexcept { return open_; }  // of them, that had not ended when we stopped waiting

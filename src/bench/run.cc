@@ -33,8 +33,8 @@ namespace {
 
 constexpr auto kAwait = asio::experimental::as_tuple(asio::use_awaitable);
 
-// How long a run waits at its end for the server to end what it was asked to cancel.
-constexpr std::chrono::seconds kSettle{15}, kSettleInterrupted{3};
+// Instead of kSettle, where somebody waits for the program to end.
+constexpr std::chrono::seconds kSettleInterrupted{3};
 
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
@@ -124,7 +124,7 @@ class Run {
   asio::awaitable<bool> wait_until(double moment);
   asio::awaitable<bool> arrive_until(double moment);
   asio::awaitable<void> drain();
-  void tick();
+  void tick(Awaiting awaiting = Awaiting::Nothing, std::size_t count = 0, double until = 0);
   void describe(RunInfo& info);
   std::string nothing_measured(const Summary& summary) const;
 
@@ -203,12 +203,13 @@ asio::awaitable<void> Run::contact() {
 }
 
 // A few times a second, however many sessions arrive.
-void Run::tick() {
+void Run::tick(Awaiting awaiting, std::size_t count, double until) {
   const double now = clock_.now();
   if (now < next_tick_) return;
   next_tick_ = now + 0.2;
   folder_.flush();
-  if (on_progress_) on_progress_(std::clamp(now, 0.0, options_.key.duration));
+  if (on_progress_)
+    on_progress_({std::clamp(now, 0.0, options_.key.duration), awaiting, count, std::max(0.0, until - now)});
 }
 
 // False when the run was interrupted before, or cannot be written.
@@ -237,6 +238,7 @@ asio::awaitable<bool> Run::arrive_until(double moment) {
 asio::awaitable<void> Run::drain() {
   const double end = options_.key.duration + options_.key.drain;
   while (tasks_.size() > 0 && goes_on() && clock_.now() < end) {
+    tick(Awaiting::Answers, tasks_.size(), end);
     ticks_.expires_at(std::min(clock_.at(end), Clock::now() + to_clock(0.05)));
     co_await ticks_.async_wait(kAwait);
   }
@@ -272,7 +274,13 @@ asio::awaitable<void> Run::drive() {
     fault = std::current_exception();
   }
   co_await tasks_.stop();
-  co_await abandoned_.finish(goes_on() ? kSettle : kSettleInterrupted);
+  const double stopped = clock_.now();
+  const Abandoned::WaitOn wait_on = [this, stopped](std::size_t open) {
+    const double end = stopped + Seconds(goes_on() ? kSettle : kSettleInterrupted).count();
+    tick(Awaiting::Cancels, open, end);
+    return clock_.now() < end;
+  };
+  co_await abandoned_.finish(wait_on);
   if (fault) std::rethrow_exception(fault);
 }
 

@@ -35,6 +35,12 @@ T run_to_end(asio::io_context& context, asio::awaitable<T> task) {
   return std::move(*result);
 }
 
+OnStep steps_of(terminal::Progress& progress) {
+  return [&progress](std::size_t done, std::size_t of) {
+    progress.step(static_cast<double>(done), static_cast<double>(of));
+  };
+}
+
 calibration::WallTime wall_now() {
   return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
 }
@@ -135,7 +141,7 @@ void run(const std::shared_ptr<const config::PlacerConfig>& config, const Option
   {
     terminal::Progress progress;
     asio::io_context context(1);
-    const OnStep on_step = [&](std::size_t done, std::size_t of) { progress.step(done, of); };
+    const OnStep on_step = steps_of(progress);
     all = run_to_end(context, measure(plan, on_step));
   }
   if (!options.raw.empty()) write_raw(options.raw, all);
@@ -161,7 +167,7 @@ void run_sql_only(const Options& options, const std::string& database_url, std::
   {
     terminal::Progress progress;
     asio::io_context context(1);
-    const OnStep on_step = [&](std::size_t done, std::size_t of) { progress.step(done, of); };
+    const OnStep on_step = steps_of(progress);
     const Plan plan;
     all.push_back(
         run_to_end(context, measure_select_1(std::move(params), options.hosts.front(), options.warm_ups,

@@ -1,8 +1,10 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "bench/clock.h"
 #include "bench/run.h"
 #include "bench/run_folder.h"
 #include "bench/run_text.h"
@@ -75,29 +77,53 @@ bench::RunOptions options_of(const RunAsked& asked) {
   return options;
 }
 
-int measure(const RunAsked& asked) {
-  bench::RunOptions options = options_of(asked);
-  const std::size_t first = options.key.repetition;
-  terminal::Progress progress;
+// Those that are not there yet; of the others it says so.
+std::vector<bench::RunKey> runs_to_do(const RunAsked& asked, const bench::RunOptions& options) {
+  std::vector<bench::RunKey> keys;
   for (std::size_t i = 0; i < asked.repeat; ++i) {
-    options.key.repetition = first + i;
-    const std::string name = bench::folder_name(options.key);
-    const bench::Present present =
-        asked.again ? bench::Present::No : bench::present(options.output, options.key);
+    bench::RunKey key = options.key;
+    key.repetition += i;
+    const std::string name = bench::folder_name(key);
+    const bench::Present present = asked.again ? bench::Present::No : bench::present(options.output, key);
     if (present == bench::Present::Other)
       throw Failure("run " + name +
                     " is there, but was asked for with other options: give another --output or "
                     "--strategy, or --again to replace it");
-    if (present == bench::Present::Same) {
+    if (present == bench::Present::Same)
       std::cout << "run " << name << " is there already; --again repeats it" << std::endl;
-      continue;
-    }
-    const double duration = options.key.duration;
-    const auto seconds = [](double exact) { return static_cast<std::size_t>(exact); };
-    const bench::RunResult result = bench::run(options, [&](double over) {
-      progress.step(seconds(static_cast<double>(i) * duration + over),
-                    seconds(static_cast<double>(asked.repeat) * duration));
+    else
+      keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+// Seconds of the durations of `runs` runs, of which `over` are over.
+void show(terminal::Progress& progress, const bench::Standing& standing, double duration, std::size_t over,
+          std::size_t runs) {
+  const double done = static_cast<double>(over) * duration + standing.seconds;
+  const double of = static_cast<double>(runs) * duration;
+  const auto at_most = bench::to_clock(standing.at_most);
+  switch (standing.awaiting) {
+    case bench::Awaiting::Nothing:
+      return progress.step(done, of);
+    case bench::Awaiting::Answers:
+      return progress.wait(done, of, {"answers", standing.count, at_most});
+    case bench::Awaiting::Cancels:
+      return progress.wait(done, of, {"cancels", standing.count, at_most});
+  }
+}
+
+int measure(const RunAsked& asked) {
+  bench::RunOptions options = options_of(asked);
+  const std::vector<bench::RunKey> keys = runs_to_do(asked, options);
+  terminal::Progress progress;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    options.key = keys[i];
+    const bench::RunResult result = bench::run(options, [&](const bench::Standing& standing) {
+      show(progress, standing, options.key.duration, i, keys.size());
     });
+    progress.clear();
+    const std::string name = bench::folder_name(options.key);
     if (result.outcome == bench::Outcome::Interrupted) {
       std::cerr << "sluice bench: interrupted; run " << name << " was not kept" << std::endl;
       return kFailure;

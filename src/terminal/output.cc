@@ -4,18 +4,17 @@
 #include <cstdlib>
 
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 namespace sluice::terminal {
 
-bool Output::capable() {
+bool Output::capable(int descriptor) {
   const char* const term = std::getenv("TERM");
-  return ::isatty(STDOUT_FILENO) == 1 && term != nullptr && std::string_view(term) != "dumb";
+  return ::isatty(descriptor) == 1 && term != nullptr && std::string_view(term) != "dumb";
 }
 
-Size Output::size() {
+Size Output::size(int descriptor) {
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
   return {size.ws_col, size.ws_row};
 }
 

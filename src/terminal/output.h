@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include <unistd.h>
+
 namespace sluice::terminal {
 
 struct Size {
@@ -12,10 +14,10 @@ struct Size {
 // Standard output, blocking. One thread.
 class Output {
  public:
-  // It is a terminal on which the cursor can be moved.
-  static bool capable();
+  // It, or another descriptor, is a terminal on which the cursor can be moved.
+  static bool capable(int descriptor = STDOUT_FILENO);
   // As it is now; 80 by 24 where it does not say.
-  static Size size();
+  static Size size(int descriptor = STDOUT_FILENO);
 
   void write(std::string_view text);
   // Nobody reads any more; further writes do nothing.

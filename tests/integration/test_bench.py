@@ -3,6 +3,8 @@
 import contextlib
 import csv
 import json
+import os
+import pty
 import re
 import resource
 import signal
@@ -192,6 +194,10 @@ def test_a_run_is_not_repeated_unless_asked_for(quiet_router, data, tmp_path):
     assert "other options" in measure(quiet_router, tmp_path, think="0.5", code=1).stderr
     measure(quiet_router, tmp_path, flags=["--again"])
     assert place.read_text() != first
+    measure(quiet_router, tmp_path, repetition="3")
+    changed = measure(quiet_router, tmp_path, think="0.5", repetition="2", repeat="2", code=1)
+    assert "run plb-5-30-0.4-3 is there, but was asked for with other options" in changed.stderr
+    assert not (tmp_path / "runs" / "plb-5-30-0.4-2").exists(), "what is refused is refused before anything runs"
 
 
 def test_the_same_seed_brings_the_same_sessions(quiet_router, data, tmp_path):
@@ -272,6 +278,50 @@ def test_a_server_that_says_nothing_does_not_hold_up_an_interrupt(tmp_path):
                 process.send_signal(signal.SIGINT)
                 _, errors = process.communicate(timeout=20)
     assert process.returncode == 1 and "interrupted" in errors
+
+
+def on_terminal(*words):
+    """Everything that `sluice bench` writes to a terminal of 80 columns, its standard output and standard error."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [BINARY, "bench", *map(str, words)], stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs,
+        env={**os.environ, "TERM": "xterm"},
+    )  # fmt: skip
+    os.close(theirs)
+    seen = b""
+    with contextlib.suppress(OSError):  # how a terminal ends that nobody writes to any more
+        while part := os.read(ours, 1 << 16):
+            seen += part
+    os.close(ours)
+    assert process.wait(20) == 0, seen
+    return seen.decode()
+
+
+def left_on(terminal):
+    """The lines that one sees in the end: a carriage return begins the line again, and ESC [K erases its rest."""
+    lines = []
+    for line in terminal.split("\r\n"):
+        cells = ""
+        for part in line.split("\r"):
+            text, erased, more = part.partition("\033[K")
+            cells = text + more if erased else text + cells[len(text) :]
+        lines.append(cells)
+    return lines
+
+
+# The bar once stayed in front of what was printed behind it, stood still at 100% while answers were waited for, and took
+# runs that were there already for very quick ones.
+def test_a_terminal_shows_how_far_it_has_come(cluster, sleeping, tmp_path):
+    asked = {"workload": None, "files": sleeping, "drain": "1", "user": "postgres"}
+    measure(cluster.primary, tmp_path, **asked)
+    seen = on_terminal(*run_words(cluster.primary, tmp_path, repeat="3", **asked))
+    lines = left_on(seen)
+    assert "run plb-5-30-0.4-1 is there already; --again repeats it" in lines
+    assert {"run plb-5-30-0.4-2", "run plb-5-30-0.4-3"} <= set(lines)
+    assert not [line for line in lines if re.search(r"\[[=>]| left", line)]
+    assert set(re.findall(r"%  \d+ of (\d+)", seen)) == {"6"}, "the seconds of the two runs that there are to do"
+    for percent in ("50", "100"):
+        assert re.search(percent + r"%  waiting for answers: [1-9]\d*, 0:0\d at most", seen), seen
 
 
 def sleepers(server):
