@@ -10,6 +10,8 @@ import resource
 import signal
 import socket
 import subprocess
+import time
+from pathlib import Path
 
 import pytest
 
@@ -278,6 +280,40 @@ def test_a_server_that_says_nothing_does_not_hold_up_an_interrupt(tmp_path):
                 process.send_signal(signal.SIGINT)
                 _, errors = process.communicate(timeout=20)
     assert process.returncode == 1 and "interrupted" in errors
+
+
+def state(process):
+    """As the kernel calls it: T is stopped."""
+    return Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+
+
+# A client that measures from when it got round to sending would show nothing of this second.
+def test_what_the_program_itself_was_late_is_counted_and_in_the_times(quiet_router, data, tmp_path):
+    changes = {"terminals": "120", "duration": "6", "warm_up": "0.1", "lifetime": "1,2", "think": "0.2"}
+    with begun(*run_words(quiet_router, tmp_path, **changes)) as process:
+        wait_for_queries(tmp_path, "plb-5-120-0.4-1")
+        process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: state(process) == "T", 10, "it to be stopped")
+        time.sleep(1)  # about twenty sessions are due, and the next queries of those that are there
+        process.send_signal(signal.SIGCONT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    folder = tmp_path / "runs" / "plb-5-120-0.4-1"
+    run, queries, sessions = (
+        json.loads((folder / "run.json").read_text()),
+        rows(folder / "queries.csv"),
+        rows(folder / "sessions.csv"),
+    )
+    assert run["late"]["sessions"] > 0 and run["late"]["queries"] > 0
+    assert run["late"]["worst"] > 0.5, "what was due first waited for nearly all of the second"
+    assert len(sessions) == 120
+    rounding = 1e-5
+    for one, time_in_all in [(s, "waiting") for s in sessions] + [(q, "response") for q in queries]:
+        assert float(one[time_in_all]) >= float(one["late"]) - rounding, one
+    assert sum(float(s["late"]) > 0.1 for s in sessions) > 2, "sessions begin late rather than never"
+    times = [float(q["response"]) for q in queries if q["phase"] == "measured" and not q["error"]]
+    assert max(times) > 0.5
+    assert abs(run["all"]["mean"] - sum(times) / len(times)) < 1e-4, "the summary is of the same times"
 
 
 def on_terminal(*words):
