@@ -149,6 +149,12 @@ def write(text, output):
         print(f"written: {output}")
 
 
+def raise_descriptor_limit():
+    """As far as it goes, for ourselves and for what we start, which inherits it."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
+
 def main():
     keys = [key for group in LOADS.values() for key in group]
     parser = arguments(__doc__, keys, 8, 3, "docs/bench/compare.md", LOADS)
@@ -165,10 +171,7 @@ def main():
     options = parse(parser, keys, LOADS)
 
     subprocess.run(["bash", str(REPOSITORY / "deploy/install-deps.sh"), "bench"], check=True)
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(
-        resource.RLIMIT_NOFILE, (limit, limit)
-    )  # for ourselves and for the contenders, who inherit it
+    raise_descriptor_limit()
     contenders = [
         candidates.ALL[name]()
         for name in options.contenders.split(",")
