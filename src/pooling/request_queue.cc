@@ -91,7 +91,7 @@ bool RequestQueue::only_plain_behind_front() const noexcept {
 }
 
 void RequestQueue::skip_to_sync(std::vector<Entry>& skipped) {
-  while (!empty() && front().kind != RequestKind::Sync) {
+  while (!empty() && front().kind != RequestKind::Sync && front().kind != RequestKind::InjectedSync) {
     count(front(), -1);
     skipped.push_back(std::move(front()));
     ++first_;

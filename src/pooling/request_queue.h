@@ -35,6 +35,7 @@ enum class RequestKind : std::uint8_t {
   Query,
   RefusedQuery,
   Function,
+  InjectedSync,  // its ReadyForQuery is dropped
   Sync,
   // Ends a COPY, ignored outside one.
   CopyEnd,

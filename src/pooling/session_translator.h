@@ -77,6 +77,8 @@ struct TranslatorCounts {
 //         on_client() stops before the message (held()) until that answer has come; a steady pipeline of
 //         Binds never does.
 // Server-side state seen in SQL: pins(), take_listens(), and ClientSettings is told of SET and RESET.
+// COPY:   a Sync sent behind the command of a COPY FROM STDIN that fails may have been dropped by it, or not:
+//         the server's next answers tell, or those to settle_doubt().
 // Bounds: TranslatorOptions; a Bind's or Describe's names of more than kHeadBytesMax bytes pass unchanged (no
 // such
 //         statement exists). Bodies stream through.
@@ -126,6 +128,10 @@ class SessionTranslator {
   // Server's bytes, cut anywhere; all are taken. What is for the client is appended to `to_client`; what the
   // server is to be sent because of them (only to recover from a stale plan) to `to_server`.
   void on_server(ByteView bytes, Pieces& to_client, Pieces& to_server);
+
+  // Asks what tells whether Syncs that a failed COPY may have left are still to be answered: what comes
+  // before the answer is the client's, the answer itself is dropped. While not busy().
+  void settle_doubt(Pieces& to_server);
 
   // Something is owed by the server or by us, or one side is within a message.
   bool busy() const noexcept;

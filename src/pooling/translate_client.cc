@@ -5,8 +5,10 @@
 
 #include "base/assert.h"
 #include "base/byte_set.h"
+#include "pooling/router_names.h"
 #include "pooling/session_translator.h"
 #include "pooling/sql_classifier.h"
+#include "protocol/frontend_messages.h"
 
 namespace sluice::pooling {
 namespace {
@@ -305,6 +307,16 @@ void SessionTranslator::send_close(std::string_view name, Pieces& out) {
   own.u8('S');
   own.cstring(name);
   out.own_done();
+}
+
+// A Close of nobody's statement, as it does nothing and no time limit is for it.
+void SessionTranslator::settle_doubt(Pieces& to_server) {
+  SLUICE_ASSERT(server_ != nullptr && !busy());
+  send_close(kNobodyName, to_server);
+  push(RequestKind::InjectedClose);
+  protocol::append_sync(to_server.own());
+  to_server.own_done();
+  push(RequestKind::InjectedSync);
 }
 
 // What of_text(text) says of the first Query or Parse, or of_known(facts, text) of the first Bind.

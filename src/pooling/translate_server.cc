@@ -269,6 +269,7 @@ void SessionTranslator::on_ready(ByteView message, Pieces& to_client, Pieces& to
   const char status = std::to_integer<char>(message.back());
   const bool in_doubt = requests_.empty() || extended(requests_.front().kind) ||
                         (requests_.front().kind != RequestKind::Sync && !answered_ && doubtful_syncs_ > 0);
+  const bool of_ours = !in_doubt && requests_.front().kind == RequestKind::InjectedSync;
   if (!in_doubt) {
     requests_.pop();
   } else if (doubtful_syncs_ > 0) {
@@ -277,6 +278,10 @@ void SessionTranslator::on_ready(ByteView message, Pieces& to_client, Pieces& to
   }
   copy_in_ = answered_ = false;
   swallowed_syncs_ = 0;
+  if (of_ours) {
+    failed_ = false;
+    return;
+  }
   if (recovery_ == Recovery::AwaitsReady) {
     recovery_ = Recovery::None;
     if (status == 'I') return send_again(to_server);

@@ -407,6 +407,7 @@ void SessionTranslator::undo(RequestQueue::Entry& entry) {
     case RequestKind::Query:
     case RequestKind::RefusedQuery:
     case RequestKind::Function:
+    case RequestKind::InjectedSync:
     case RequestKind::Sync:
     case RequestKind::CopyEnd:
       return;

@@ -4,11 +4,13 @@
 
 namespace sluice::protocol {
 
-ResetMachine::ResetMachine(char status, std::string reset_query)
-    : reset_query_(std::move(reset_query)), state_(status == 'I' ? State::Reset : State::Rollback) {
+ResetMachine::ResetMachine(char status, std::string reset_query, std::uint32_t doubtful_syncs)
+    : reset_query_(std::move(reset_query)),
+      doubtful_syncs_(doubtful_syncs),
+      state_(status == 'I' ? State::Reset : State::Rollback) {
   if (state_ == State::Rollback)
     send("ROLLBACK");
-  else if (reset_query_.empty())
+  else if (reset_query_.empty() && doubtful_syncs_ == 0)
     state_ = State::Done;
   else
     send(reset_query_);
@@ -42,6 +44,7 @@ void ResetMachine::on_frame(const Frame& frame) {
     case 'C':  // CommandComplete
     case 'I':  // EmptyQueryResponse
       completed_ = true;
+      doubtful_syncs_ = 0;  // answers come in order
       return;
     case 'E':
       return fail(Failure::Kind::ServerError, parse_error_fields(frame.body));
@@ -66,6 +69,10 @@ void ResetMachine::on_frame(const Frame& frame) {
 }
 
 void ResetMachine::on_ready(ByteView body) {
+  if (!completed_ && doubtful_syncs_ > 0) {
+    --doubtful_syncs_;
+    return;
+  }
   if (!completed_) return fail(Failure::Kind::NoCommandComplete);
   if (body.size() != 1 || body[0] != std::byte{'I'}) return fail(Failure::Kind::NotIdle);
   if (state_ == State::Rollback && !reset_query_.empty()) {

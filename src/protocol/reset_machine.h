@@ -17,7 +17,8 @@ namespace sluice::protocol {
 // take_output(), read into prepare(), commit(), step(); while Read, again. No timeout of its own. Rule: Done
 // only when every query ended with CommandComplete (or EmptyQueryResponse), without an error, and
 //         ReadyForQuery with status I; nothing may follow it. Anything else is Failed: close the connection.
-// Start:  the connection owes nothing and is between messages (SessionTracker::ready_for_reset()).
+// Start:  the connection owes nothing and is between messages (SessionTracker::ready_for_reset()); Syncs in
+//         doubt may be answered in front of the first query, as a server answers in order.
 class ResetMachine {
  public:
   enum class Want { Read, Done, Failed };
@@ -36,8 +37,8 @@ class ResetMachine {
   };
 
   // `status`: of the connection's last ReadyForQuery, I, T or E. An empty query resets nothing but the
-  // transaction.
-  ResetMachine(char status, std::string reset_query);
+  // transaction. `doubtful_syncs`: of SessionTracker.
+  ResetMachine(char status, std::string reset_query, std::uint32_t doubtful_syncs = 0);
 
   // Bytes to send now; empties the store.
   Bytes take_output();
@@ -62,6 +63,7 @@ class ResetMachine {
   void fail(Failure::Kind kind, ErrorFields error = {});
 
   std::string reset_query_;
+  std::uint32_t doubtful_syncs_;
   Bytes output_;
   FrameDecoder decoder_{kBodyBytesMax};
   State state_;

@@ -153,10 +153,14 @@ SessionTracker::Effect SessionTracker::on_error(const ErrorClass& error) {
   if (!failed_) effect.sample = SampleKind::Failed;
   failed_ = true;
   answered_ = true;
-  doubtful_syncs_ += swallowed_syncs_;
-  swallowed_syncs_ = 0;
+  const bool doubtful = swallowed_syncs_ > 0;
+  doubtful_syncs_ += std::exchange(swallowed_syncs_, 0);
   copy_ = Copy::None;
-  if (outstanding_.front() == Request::Extended) skip_to_sync();
+  if (outstanding_.front() == Request::Extended) {
+    // The server skips only up to a Sync that the COPY has not read, and runs what stands behind it.
+    const bool skipped_more = skip_to_sync();
+    lost_track_ = lost_track_ || (doubtful && skipped_more);
+  }
   return effect;
 }
 
@@ -238,11 +242,17 @@ void SessionTracker::on_copy_in() {
   }
 }
 
-void SessionTracker::skip_to_sync() {
-  while (!outstanding_.empty() && outstanding_.front() != Request::Sync)
+// Whether it was more than the request that failed.
+bool SessionTracker::skip_to_sync() {
+  bool more = outstanding_.front_count() > 1;
+  outstanding_.pop_run();
+  while (!outstanding_.empty() && outstanding_.front() != Request::Sync) {
+    more = more || outstanding_.front() != Request::CopyEnd;
     outstanding_.pop_run();
+  }
   if (outstanding_.empty()) batch_ = Batch::Skipping;
   after_pop();
+  return more;
 }
 
 void SessionTracker::after_pop() {
@@ -252,9 +262,9 @@ void SessionTracker::after_pop() {
 }
 
 bool SessionTracker::ready_for_reset() const noexcept {
-  return !owes_answer() && doubtful_syncs_ == 0 && !lost_track_ && copy_ == Copy::None &&
-         frontend_.at_boundary() && backend_.at_boundary() && frontend_end_ != FrontendEnd::Malformed &&
-         !backend_malformed_ && !fatal_seen_;
+  return !owes_answer() && !lost_track_ && copy_ == Copy::None && frontend_.at_boundary() &&
+         backend_.at_boundary() && frontend_end_ != FrontendEnd::Malformed && !backend_malformed_ &&
+         !fatal_seen_;
 }
 
 bool SessionTracker::check_invariant() const noexcept {

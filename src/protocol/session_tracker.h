@@ -31,8 +31,9 @@ enum class SampleKind { Completed, Failed };
 // Doubt:  a COPY FROM STDIN that fails after its CopyInResponse may or may not have read the Syncs sent
 // during it (a
 //         COPY to a view fails before it reads anything). Nothing on the wire tells which at that moment;
-//         until the server's next answers do, clean_for_reuse() is false and owes_answer() leaves those Syncs
-//         out.
+//         until the server's next answers do, doubtful_syncs() counts them, clean_for_reuse() is false and
+//         owes_answer() leaves them out. What else was sent behind such a Sync may or may not be run: then
+//         the connection is of no use for anybody else any more.
 // Samples: one service time per CommandComplete, EmptyQueryResponse, PortalSuspended, FunctionCallResponse or
 //         ErrorResponse: from the arrival of the work or the end of what was answered before it, whichever is
 //         later. A COPY BOTH (replication stream) gives none.
@@ -113,11 +114,15 @@ class SessionTracker {
   bool copy_in() const noexcept { return copy_ == Copy::In; }
   // Of the last ReadyForQuery: I idle (also before the first), T in a transaction block, E in a failed one.
   char transaction_status() const noexcept { return status_; }
-  // Nothing owed or in doubt, both directions between messages, no COPY, neither side broken: a ResetMachine
-  // may talk.
+  // Nothing owed for sure, both directions between messages, no COPY, neither side broken: a ResetMachine may
+  // talk, if it is told of doubtful_syncs().
   bool ready_for_reset() const noexcept;
-  // And no transaction block is open.
-  bool clean_for_reuse() const noexcept { return status_ == 'I' && ready_for_reset(); }
+  // Syncs that may still be answered by as many ReadyForQuery, before anything else is; or not at all.
+  std::uint32_t doubtful_syncs() const noexcept { return doubtful_syncs_; }
+  // Ready for a reset, nothing in doubt, and no transaction block is open.
+  bool clean_for_reuse() const noexcept {
+    return status_ == 'I' && doubtful_syncs_ == 0 && ready_for_reset();
+  }
   // The server sent an impossible length, or a ReadyForQuery that is none.
   bool backend_malformed() const noexcept { return backend_malformed_; }
   // The server ended the session with an ErrorResponse FATAL or PANIC of its own.
@@ -156,7 +161,7 @@ class SessionTracker {
   Effect on_ready(char status);
   void on_copy_in();
   void on_ready_in_doubt();
-  void skip_to_sync();
+  bool skip_to_sync();
   void after_pop();
   void pop() {
     outstanding_.pop();

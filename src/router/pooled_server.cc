@@ -117,9 +117,11 @@ void PooledServer::on_idle_bytes(ByteView bytes) {
   if (state == Unasked::None) unasked_.reset();
 }
 
-void PooledServer::clean(char status, std::string reset_query, Clock::time_point give_up_at) {
+void PooledServer::clean(char status, std::uint32_t doubtful_syncs, std::string reset_query,
+                         Clock::time_point give_up_at) {
   SLUICE_ASSERT(user_ == nullptr && !cleaner_ && !closed_);
-  cleaner_.emplace(Cleaner{protocol::ResetMachine(status, std::move(reset_query)), give_up_at});
+  cleaner_.emplace(
+      Cleaner{protocol::ResetMachine(status, std::move(reset_query), doubtful_syncs), give_up_at});
   ++pending_;
   step_cleaner();
   read_on();

@@ -96,8 +96,9 @@ class PooledServer {
   void async_wait_writable(std::function<void(std::error_code)> handler);
 
   // Rolls back what is open (`status`: of its last ReadyForQuery), and runs `reset_query` unless it is empty.
-  // Then Owner::on_cleaned(). Nobody has it, nothing is owed.
-  void clean(char status, std::string reset_query, Clock::time_point give_up_at);
+  // Then Owner::on_cleaned(). Nobody has it, nothing is owed but to `doubtful_syncs`, of the SessionTracker.
+  void clean(char status, std::uint32_t doubtful_syncs, std::string reset_query,
+             Clock::time_point give_up_at);
   std::optional<Clock::time_point> cleaning_until() const noexcept {
     return cleaner_ ? std::optional(cleaner_->give_up_at) : std::nullopt;
   }

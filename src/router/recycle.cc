@@ -22,8 +22,8 @@ std::string reason_of(const protocol::ResetMachine::Failure& failure) {
 }  // namespace
 
 asio::awaitable<std::optional<std::string>> reset_server(SnapshotPtr snapshot, ServerConnection& connection,
-                                                         char status) {
-  protocol::ResetMachine reset(status, snapshot->options().server_reset_query);
+                                                         char status, std::uint32_t doubtful_syncs) {
+  protocol::ResetMachine reset(status, snapshot->options().server_reset_query, doubtful_syncs);
   net::Stream& stream = connection.stream;
   net::Deadline deadline(stream.get_executor(), snapshot->options().server_reset_timeout,
                          [&stream] { stream.close(); });

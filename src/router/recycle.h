@@ -15,10 +15,10 @@
 namespace sluice::router {
 
 // Makes a server connection clean for another session: rolls back what is open (`status` is the server's last
-// ReadyForQuery), then runs server_reset_query, within server_reset_timeout. The reason when it is not clean:
-// it must then be closed.
+// ReadyForQuery), then runs server_reset_query, within server_reset_timeout. `doubtful_syncs`: of the
+// SessionTracker. The reason when it is not clean: it must then be closed.
 asio::awaitable<std::optional<std::string>> reset_server(SnapshotPtr snapshot, ServerConnection& connection,
-                                                         char status);
+                                                         char status, std::uint32_t doubtful_syncs);
 
 // What a server says unasked is taken off the front of `decoder`: changed settings go to `changes`, whole
 // NoticeResponses to `notices`. A notification is for a session before: nobody has asked for one yet.

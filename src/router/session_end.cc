@@ -101,8 +101,9 @@ asio::awaitable<void> Session::give_server_back(RelayEnd end) {
   }
   const bool at_rest = !tracker_ || tracker_->ready_for_reset();
   if (!at_rest || connection.pool_key.empty() || !wanted(connection)) co_return;
-  if (const auto problem =
-          co_await reset_server(snapshot_, connection, tracker_ ? tracker_->transaction_status() : 'I')) {
+  const char status = tracker_ ? tracker_->transaction_status() : 'I';
+  const std::uint32_t doubtful_syncs = tracker_ ? tracker_->doubtful_syncs() : 0;
+  if (const auto problem = co_await reset_server(snapshot_, connection, status, doubtful_syncs)) {
     worker_.metrics().count(telemetry::metric::server_resets_total, label, telemetry::ResetResult::Failed);
     log::info("server connection closed", {{"session", id().value()},
                                            {"server", server_snapshot_->server_name(connection.server)},

@@ -258,11 +258,13 @@ void TransactionPools::free_slot(std::optional<Granted> slot) {
   if (slot) worker_.shared().admission.close(*slot);
 }
 
-void TransactionPools::give_back_open(PooledServer& server, char status, Granted slot) {
+void TransactionPools::give_back_open(PooledServer& server, char status, std::uint32_t doubtful_syncs,
+                                      Granted slot) {
   server.set_user(nullptr);
   keep_slot(server, std::move(slot));
   if (server.retired() || closing_) return discard(server);
-  server.clean(status, "DISCARD ALL", Clock::now() + worker_.snapshot()->options().server_reset_timeout);
+  const Clock::time_point give_up_at = Clock::now() + worker_.snapshot()->options().server_reset_timeout;
+  server.clean(status, doubtful_syncs, "DISCARD ALL", give_up_at);
 }
 
 void TransactionPools::abandon(PooledServer& server, bool running, Granted slot) {

@@ -128,9 +128,9 @@ class TransactionPools final : private PooledServer::Owner {
   // Back from its user, clean: idle, or with the next who waits.
   void give_back(PooledServer& server, Clock::time_point now);
   // Back from a user who left something behind: rolled back and discarded first. `status`: of its last
-  // ReadyForQuery. Here and in abandon(), the slot is given back by the pools: where slots are limited, when
-  // the server works no more.
-  void give_back_open(PooledServer& server, char status, Granted slot);
+  // ReadyForQuery; `doubtful_syncs`: of its SessionTracker. Here and in abandon(), the slot is given back by
+  // the pools: where slots are limited, when the server works no more.
+  void give_back_open(PooledServer& server, char status, std::uint32_t doubtful_syncs, Granted slot);
   // Back from a user that left it in the middle of something: closed, and what it runs is cancelled first.
   void abandon(PooledServer& server, bool running, Granted slot);
   void discard(PooledServer& server);

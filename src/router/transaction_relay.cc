@@ -373,6 +373,8 @@ void TransactionRelay::release_if_at_rest(Clock::time_point now) {
   switch (pooling::hand_back(tracker_, translator_)) {
     case pooling::HandBack::Busy:
       return;
+    case pooling::HandBack::InDoubt:
+      return client_gone_ ? void() : settle_doubt(now);
     case pooling::HandBack::Pinned:
       return host_.server_pinned();
     case pooling::HandBack::Yes:
@@ -381,6 +383,14 @@ void TransactionRelay::release_if_at_rest(Clock::time_point now) {
   if (!settings_.read_sql().empty() || host_.wants_position())
     return begin_hand_over(HandOver::Purpose::Return, now);
   release(now);
+}
+
+// A client that says no more would keep the server for ever.
+void TransactionRelay::settle_doubt(Clock::time_point now) {
+  pooling::Pieces& pieces = pools_.pieces();
+  pieces.clear();
+  translator_.settle_doubt(pieces);
+  to_server(pieces, now);
 }
 
 void TransactionRelay::release(Clock::time_point now) {
@@ -421,7 +431,7 @@ TransactionRelay::Left TransactionRelay::how_left(RelayEnd end) const {
   const bool server_ended = end == RelayEnd::ServerClosed || end == RelayEnd::ServerJudged;
   if (server_ended || hand_over_ || !to_server_.empty() || !tracker_.ready_for_reset() || translator_.busy())
     return Left::Broken;
-  const bool clean = tracker_.transaction_status() == 'I' && translator_.pins().empty() &&
+  const bool clean = tracker_.clean_for_reuse() && translator_.pins().empty() &&
                      !translator_.keeps_server() && settings_.read_sql().empty();
   return clean ? Left::Clean : Left::Dirty;
 }

@@ -181,6 +181,7 @@ class TransactionRelay final : private ServerUser {
   void run_hand_over(Clock::time_point now);
   void keep_server();
   void lose_server_in_hand_over();
+  void settle_doubt(Clock::time_point now);
   void release(Clock::time_point now);
   void send_to_server(ByteView bytes);
   void on_server_writable(std::error_code ec);

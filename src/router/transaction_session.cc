@@ -331,7 +331,8 @@ void TransactionSession::server_left(PooledServer& server, TransactionRelay::Lef
       pools_.give_back(server, Clock::now());
       return worker_.shared().admission.close(slot);
     case TransactionRelay::Left::Dirty:
-      return pools_.give_back_open(server, tracker_->transaction_status(), std::move(slot));
+      return pools_.give_back_open(server, tracker_->transaction_status(), tracker_->doubtful_syncs(),
+                                   std::move(slot));
     case TransactionRelay::Left::Broken:
       return pools_.abandon(server, tracker_->owes_answer(), std::move(slot));
     case TransactionRelay::Left::Gone:

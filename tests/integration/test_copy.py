@@ -130,6 +130,73 @@ def test_a_thousand_rejected_copies_leave_the_server_to_the_next_client(make_rou
         assert client.value("select count(*) from copied") == "0"
 
 
+BACKEND = "select pg_backend_pid()"
+
+# How a COPY FROM STDIN fails behind a Sync, and how many ReadyForQuery come: the COPY drops that Sync, unless it fails
+# before it reads anything.
+FAILED_COPIES = {
+    "bad row": ("copied", d(b"1\tx\nnonsense\n") + c(), 1),
+    "CopyFail": ("copied", d(b"1\tx\n") + f("enough"), 1),
+    "view": ("no_table", d(b"1\tx\n") + c(), 2),
+}
+
+
+def fail_to_copy(client, how):
+    table, end, ready = FAILED_COPIES[how]
+    client.send(P("", f"copy {table} from stdin") + B() + E() + S()).read_until("G")
+    answer = client.send(end + S()).read_until("Z", ready)
+    assert m.kinds(answer) == "E" + " Z" * ready, how
+
+
+@pytest.fixture
+def copied(cluster):
+    cluster.primary.query(TABLE, database="app")
+    cluster.primary.query(
+        "create or replace view no_table as select 1 as a, 'x' as b; grant all on no_table to public", database="app"
+    )
+
+
+# B48, B49. Was: one more ReadyForQuery might have come, so the server stayed with a client that said no more.
+@pytest.mark.short
+@pytest.mark.parametrize("how", FAILED_COPIES)
+def test_a_copy_that_failed_behind_a_sync_keeps_no_server(make_router, copied, how):
+    router = make_router(pool_mode="transaction", max_active=1, threads=1)
+    with router.session() as client, router.session() as other:
+        backend = other.value(BACKEND)
+        for _ in range(20):
+            fail_to_copy(client, how)
+            assert other.value(BACKEND, timeout=5) == backend
+            assert client.silent(0.01)
+        assert client.value(BACKEND) == backend
+        fail_to_copy(client, how)
+        client.terminate()
+        assert other.value(BACKEND, timeout=5) == backend
+    table, end, _ = FAILED_COPIES[how]
+    for last in (m.X(), b""):  # with its last words
+        with router.session() as client, router.session() as other:
+            client.send(P("", f"copy {table} from stdin") + B() + E() + S()).read_until("G")
+            client.send(end + S() + last).half_close()
+            client.read_to_close()
+            assert other.value(BACKEND, timeout=5) == backend
+
+
+# B64. Was: that server connection was closed behind its session.
+@pytest.mark.short
+@pytest.mark.parametrize("how", FAILED_COPIES)
+def test_a_session_that_ends_with_a_failed_copy_leaves_its_server(make_router, copied, how):
+    router = make_router(pool_mode="session", threads=1)
+    backends = set()
+    for number in range(20):
+        with router.session() as client:
+            backends.add(client.value(BACKEND))
+            fail_to_copy(client, how)
+            client.terminate()
+        wait_until(
+            lambda: router.metric("sluice_server_resets_total", result="clean") > number, 5, "the server to be reset"
+        )
+    assert len(backends) == 1
+
+
 # B49
 @pytest.mark.short
 def test_copy_fail_and_strange_messages_inside_copy(judge):

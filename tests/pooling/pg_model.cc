@@ -340,11 +340,12 @@ bool PgModel::run(const std::string& sql, bool extended) {
     return tag(failed || sql == "rollback" ? "ROLLBACK" : "COMMIT"), true;
   }
   if (starts(sql, "copy ")) {
-    copying_ = true;
-    copy_fails_ = sql == "copy fail";
     answer('G', "f");
     append(flushed_, output_);
     output_.clear();
+    if (sql == "copy view") return error("55000", "cannot copy to view"), false;
+    copying_ = true;
+    copy_fails_ = sql == "copy fail";
     return false;
   }
   if (sql == "deallocate all") {

@@ -22,7 +22,7 @@ struct Database {
 // (42P01 when
 //         parsed), "select v" (a result that follows Database::version), insert ..., set ..., begin, commit,
 //         rollback, savepoint, release, rollback to, copy in, "copy fail" (22P04 at its first row),
-//         prepare transaction, create function,
+//         "copy view" (55000 before it reads any), prepare transaction, create function,
 //         deallocate [all|name], discard all, prepare name, listen name, unlisten name, show names (the
 //         prepared ones), nothing, and all else is a syntax error. A Query may hold several, separated by
 //         semicolons.

@@ -63,6 +63,7 @@ class PooledClient {
     }
     EXPECT_TRUE(translator_.check_invariant());
     to_server(out);
+    settle_doubt();
     return taken;
   }
 
@@ -86,6 +87,7 @@ class PooledClient {
     EXPECT_TRUE(translator_.check_invariant());
     append(received_, to_client.joined());
     to_server(back);
+    settle_doubt();
     return true;
   }
   bool quiet() const { return pending_.empty(); }
@@ -110,6 +112,12 @@ class PooledClient {
   }
 
  private:
+  void settle_doubt() {
+    if (hand_back() != HandBack::InDoubt) return;
+    Pieces out;
+    translator_.settle_doubt(out);
+    to_server(out);
+  }
   void to_server(const Pieces& pieces) {
     const Bytes bytes = pieces.joined();
     tracker_.on_frontend(bytes, {});

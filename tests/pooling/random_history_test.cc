@@ -64,11 +64,20 @@ class Writer {
   // Its portal goes with it: who executes it once more by chance and then says anything but COPY data has no
   // session any more.
   void copy() {
+    if (pick(2) == 0) return failing_copy();
     stream_.sync().parse("", "copy in").bind("", "").execute();
     if (pick(2) == 0) stream_.sync();
     for (std::size_t i = pick(3); i > 0; --i)
       stream_.copy_data();
     stream_.copy_done().close('P', "").sync();
+    unnamed_ = false;
+  }
+  // Some of them before they have read the Syncs behind them.
+  void failing_copy() {
+    stream_.sync().parse("", pick(2) == 0 ? "copy fail" : "copy view").bind("", "").execute();
+    for (std::size_t i = pick(3); i > 0; --i)
+      stream_.sync();
+    stream_.copy_data().copy_done().sync();
     unnamed_ = false;
   }
   void message() {

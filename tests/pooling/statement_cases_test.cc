@@ -242,6 +242,48 @@ TEST(Statements, CopyAndItsSyncs) {  // B48, B49
              Stream().query("copy in").copy_data().copy_done().bind("", "c").execute().copy_done().sync());
 }
 
+// Was: the server stayed with a client that said no more, as one more ReadyForQuery might have come.
+TEST(Statements, ACopyThatFailedBehindItsSyncsKeepsNoServer) {  // B48, B49
+  for (const std::string sql : {"copy fail", "copy view", "copy in"})
+    for (const int syncs : {1, 2, 3})
+      for (const bool at_once : {false, true}) {
+        World world;
+        Stream copy, rest;
+        copy.parse("", sql).bind("", "").execute();
+        for (int i = 0; i < syncs; ++i)
+          copy.sync();
+        rest.copy_data();
+        if (sql == "copy in") rest.copy_fail();
+        rest.copy_done().sync();
+        if (at_once) {
+          Bytes all = copy.take();
+          append(all, rest.bytes());
+          world.a.run(all, world.one);
+        } else {
+          world.a.run(copy.bytes(), world.one);
+          world.a.run(rest.bytes(), world.one);
+        }
+        const std::string what = sql + " " + std::to_string(syncs) + (at_once ? " at once" : "");
+        std::string right = "1 2 G ";
+        right += sql == "copy fail"   ? "E22P04(bad row)"
+                 : sql == "copy view" ? "E55000(cannot copy to view)"
+                                      : "E57014(COPY from stdin failed)";
+        for (int i = 0; i <= (sql == "copy view" ? syncs : 0); ++i)
+          right += " Z(I)";
+        EXPECT_EQ(test::words(world.a.received()), right) << what;
+        EXPECT_FALSE(world.a.attached()) << what;
+        world.a_on(world.two, Stream().query("select 1"));
+      }
+  // Within a block the client's next words tell.
+  World world;
+  Stream block;
+  block.query("begin").parse("", "copy fail").bind("", "").execute().sync().copy_data().copy_done().sync();
+  world.a_on(world.one, block);
+  EXPECT_EQ(world.a.hand_back(), HandBack::Busy);
+  world.a_on(world.one, Stream().query("rollback"));
+  EXPECT_FALSE(world.a.attached());
+}
+
 TEST(Statements, AnOpenTransactionKeepsTheServer) {  // B42
   World world;
   Stream open;

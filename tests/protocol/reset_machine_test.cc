@@ -88,6 +88,41 @@ TEST(ResetMachine, NeverCallsAFailingResetDone) {  // B65
   EXPECT_EQ(block.failure()->kind, Kind::NotIdle);
 }
 
+// Was: a session that ended behind a COPY which failed cost its server connection.
+TEST(ResetMachine, PassesOverTheAnswersToSyncsInDoubt) {  // B49
+  for (const char status : {'I', 'E'})
+    for (const std::uint32_t answered : {0u, 1u, 2u}) {
+      Bytes bytes;
+      for (std::uint32_t i = 0; i < answered; ++i)
+        append_ready_for_query(bytes, status);
+      const std::string first = status == 'I' ? "DISCARD ALL" : "ROLLBACK";
+      append(bytes, reply(first, 'I'));
+      for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
+        ResetMachine machine(status, "DISCARD ALL", 2);
+        EXPECT_EQ(machine.take_output(), query(first));
+        EXPECT_EQ(feed(machine, ByteView(bytes).first(cut)), ResetWant::Read);
+        const ResetWant want = feed(machine, ByteView(bytes).subspan(cut));
+        EXPECT_EQ(want, status == 'I' ? ResetWant::Done : ResetWant::Read);
+        if (status == 'E') {
+          EXPECT_EQ(feed(machine, reply("DISCARD ALL", 'I')), ResetWant::Done);
+        }
+      }
+    }
+  Bytes too_many;
+  for (int i = 0; i < 3; ++i)
+    append_ready_for_query(too_many, 'I');
+  ResetMachine machine('I', "DISCARD ALL", 2);
+  EXPECT_EQ(feed(machine, too_many), ResetWant::Failed);
+
+  ResetMachine nothing_to_run('I', "", 1);
+  EXPECT_EQ(nothing_to_run.take_output(), query("")) << "what comes later would be another session's";
+  Bytes late;
+  append_ready_for_query(late, 'I');
+  append_message(late, 'I', {});
+  append_ready_for_query(late, 'I');
+  EXPECT_EQ(feed(nothing_to_run, late), ResetWant::Done);
+}
+
 TEST(ResetMachine, RejectsRepliesThatAreNotItsOwn) {
   const auto kind_of = [](const Bytes& bytes) {
     ResetMachine machine('I', "DISCARD ALL");

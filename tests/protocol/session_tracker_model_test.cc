@@ -90,7 +90,13 @@ class History {
       add('P', kind);
       add('B');
       add('E');
-      if (syncs) add('S');  // right behind the Execute, as libpq does
+      if (syncs) add('S');                    // right behind the Execute, as libpq does
+      if (syncs && doubt_ && pick(4) == 0) {  // and what it does not expect there
+        add('P', "s");
+        add('B');
+        add('E');
+        add(pick(2) == 0 ? 'S' : 'Q', "s");
+      }
     } else {
       add('Q', (pick(2) == 0 ? "s" : "") + kind + (pick(2) == 0 ? "s" : ""));
     }
@@ -250,6 +256,12 @@ class Playback {
     if (tracker.fatal_seen() || future.dead()) return;
     if (tracker.clean_for_reuse()) {
       EXPECT_TRUE(clean);
+    }
+    if (tracker.ready_for_reset()) {  // what may still come a ResetMachine passes over
+      const Counted rest = count_messages(ByteView(future.output()).subspan(delivered_));
+      EXPECT_TRUE(future.at_rest());
+      EXPECT_EQ(rest.answers, rest.ready);
+      EXPECT_LE(rest.ready, tracker.doubtful_syncs());
     }
     if (doubt_) return;
     EXPECT_EQ(tracker.owes_answer(), owes);

@@ -278,9 +278,23 @@ TEST(SessionTracker, DoubtsASyncBehindAFailedCopyUntilALaterAnswer) {  // B49
   s.server("EZ");
   EXPECT_FALSE(s.tracker.owes_answer());
   EXPECT_FALSE(s.tracker.clean_for_reuse());  // the first Sync may still be answered
+  EXPECT_EQ(s.tracker.doubtful_syncs(), 1u);
+  EXPECT_TRUE(s.tracker.ready_for_reset());
   s.client("Q");
   s.server("TDCZ");
   EXPECT_TRUE(s.tracker.clean_for_reuse());
+}
+
+// The server runs it if the COPY failed before it had read that Sync.
+TEST(SessionTracker, DoesNotTrustAServerWithMoreThanSyncsBehindAFailedCopy) {  // B49
+  for (const char* const behind : {"PBES", "Q", "QS", "PBESQ", "FS"}) {
+    Session s;
+    s.client(std::string("PBES") + behind);
+    s.server("12GEZ");
+    EXPECT_FALSE(s.tracker.ready_for_reset()) << behind;
+    s.server("12CZZZ");
+    EXPECT_FALSE(s.tracker.clean_for_reuse()) << behind;
+  }
 }
 
 TEST(SessionTracker, TakesTheAnswerToASyncThatTheFailedCopyHadNotRead) {  // B49, COPY to a view
