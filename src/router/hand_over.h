@@ -14,9 +14,9 @@
 namespace sluice::router {
 
 // What the router itself runs on a server connection between two clients: before a client has it, DISCARD ALL
-// where clients are to be kept apart strictly, and the client's settings; before it leaves a client, what
-// became of settings that servers do not report. Sans-IO, used as protocol::ResetMachine. The connection is
-// idle; what is given outlives the object.
+// where clients are to be kept apart strictly, or where what one left is in the way of another's settings,
+// and those settings; before it leaves a client, what became of settings that servers do not report. Sans-IO,
+// used as protocol::ResetMachine. The connection is idle; what is given outlives the object.
 class HandOver {
  public:
   enum class Purpose { Take, TakeDiscarded, Return };

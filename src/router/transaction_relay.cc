@@ -119,6 +119,9 @@ void TransactionRelay::run_hand_over(Clock::time_point now) {
     std::optional<protocol::ErrorFields> error = hand_over_->error();
     if (!error) return lose_server_in_hand_over();
     if (hand_over_->purpose() == HandOver::Purpose::Return) return keep_server();
+    // What another client left may be in the way: only of a clean server it is this client's own doing.
+    if (hand_over_->purpose() == HandOver::Purpose::Take)
+      return begin_hand_over(HandOver::Purpose::TakeDiscarded, now);
     error->severity = "FATAL";
     return host_.settings_refused(*std::move(error));
   }

@@ -64,7 +64,7 @@ class TransactionRelay final : private ServerUser {
     virtual void server_done(PooledServer& server, Clock::time_point now) = 0;
     // The transaction is over, but the server stays: the session's state is on it.
     virtual void server_pinned() = 0;
-    // The server refused a setting of the client's.
+    // A server with nothing of another client's on it refused a setting of this one's.
     virtual void settings_refused(protocol::ErrorFields why) = 0;
     // LISTENs of a transaction that may go on were sent. True: nothing more of it is to be sent before
     // open_gate().

@@ -106,6 +106,18 @@ def test_roles_follow_their_client_alone(pooled):
         assert a.value("select current_user") == "bob"
 
 
+# B63. Was: what one client had set and another may not set back ended the other.
+def test_a_setting_that_only_its_client_may_set_ends_nobody_else(pooled, cluster):
+    cluster.primary.query("drop role if exists boss; create role boss superuser; grant boss to bob")
+    with pooled.session(user="bob") as a, pooled.session(user="bob") as b:
+        backend = b.value(BACKEND)
+        for sql in ("set role boss", "set session_replication_role to replica", "reset role"):
+            a.query(sql)
+        assert a.value(BACKEND) == backend
+        assert b.query("select current_setting('session_replication_role'), pg_backend_pid()") == [["origin", backend]]
+    cluster.primary.query("revoke boss from bob; drop role boss")
+
+
 # B04
 def test_each_sees_its_own_start_up_parameters(pooled):
     mine = {"search_path": "pg_catalog", "extra_float_digits": "3"}

@@ -19,12 +19,23 @@ namespace metric = telemetry::metric;
 
 constexpr std::string_view kPooled = "pool_mode: transaction\n";
 constexpr std::string_view kReadsSetting = "SELECT pg_catalog.current_setting(";
+constexpr std::string_view kSetsSetting = "SELECT pg_catalog.set_config(";
 
-Bytes a_cancel() {
+Bytes an_error(const std::string& sqlstate, const std::string& message) {
   Bytes out;
-  protocol::append_error_response(out, {"ERROR", "57014", "canceling statement due to user request", "", ""});
+  protocol::append_error_response(out, {"ERROR", sqlstate, message, "", ""});
   protocol::append_ready_for_query(out, 'I');
   return out;
+}
+
+Bytes a_cancel() {
+  return an_error("57014", "canceling statement due to user request");
+}
+
+Bytes time_zone(std::string_view value) {
+  Bytes report;
+  protocol::append_parameter_status(report, "TimeZone", value);
+  return report;
 }
 
 // An INSERT, and then the end: with PostgreSQL it counts.
@@ -207,13 +218,9 @@ TEST(TransactionEnd, AServerThatEndsWhileItTakesSettingsIsReplaced) {
   ScriptedClient& first = world.ready_client();
   ScriptedClient& second = world.ready_client();
   world.server("a").on_message = [](Backend& backend, char, std::string_view text) {
-    if (text == "SET TimeZone TO x") {
-      Bytes report;
-      protocol::append_parameter_status(report, "TimeZone", "x");
-      backend.send(report);
-    }
-    if (text.starts_with("SELECT pg_catalog.set_config(")) backend.die("57P01");
-    return text.starts_with("SELECT pg_catalog.set_config(");
+    if (text == "SET TimeZone TO x") backend.send(time_zone("x"));
+    if (text.starts_with(kSetsSetting)) backend.die("57P01");
+    return text.starts_with(kSetsSetting);
   };
   first.query("SET TimeZone TO x");
   world.settle();
@@ -221,6 +228,64 @@ TEST(TransactionEnd, AServerThatEndsWhileItTakesSettingsIsReplaced) {
   world.settle();
   EXPECT_EQ(second.types(), "RSSKZDCZ") << "on a new connection";
   world.end(first);
+  world.end(second);
+  world.expect_nothing_left();
+}
+
+// B63. Was: a setting that another had left, and that this one may not set back, ended it.
+TEST(TransactionEnd, WhatAnotherClientLeftIsDiscardedWhereItIsInTheWay) {
+  SessionWorld world(kPooled);
+  ScriptedClient& first = world.ready_client();
+  ScriptedClient& second = world.ready_client();
+  bool left = false;
+  world.server("a").on_message = [&left](Backend& backend, char, std::string_view text) {
+    if (text == "SET TimeZone TO x") {
+      left = true;
+      backend.send(time_zone("x"));
+    } else if (text == "DISCARD ALL") {
+      left = false;
+      backend.send(time_zone("UTC"));
+    } else if (left && text.starts_with(kSetsSetting)) {
+      backend.send(an_error("42501", "permission denied to set parameter"));
+      return true;
+    }
+    return false;
+  };
+  first.query("SET TimeZone TO x");
+  world.settle();
+  second.query("SELECT 1");
+  world.settle();
+  EXPECT_EQ(second.types(), "RSSKZDCZ");
+  EXPECT_EQ(world.server("a").last().heard(),
+            (std::vector<std::string>{"Q:SET TimeZone TO x",
+                                      "Q:SELECT pg_catalog.set_config('TimeZone', 'UTC', false)",
+                                      "Q:DISCARD ALL", "Q:SELECT 1"}));
+  world.end(first);
+  world.end(second);
+  world.expect_nothing_left();
+}
+
+TEST(TransactionEnd, ASettingThatACleanServerRefusesEndsItsSession) {
+  SessionWorld world(kPooled);
+  ScriptedClient& first = world.ready_client();
+  ScriptedClient& second = world.ready_client();
+  world.server("a").on_message = [](Backend& backend, char, std::string_view text) {
+    if (text == "SET TimeZone TO x") backend.send(time_zone("x"));
+    if (text == "DISCARD ALL") backend.send(time_zone("UTC"));
+    if (!text.starts_with(kSetsSetting)) return false;
+    backend.send(an_error("42501", "permission denied to set parameter"));
+    return true;
+  };
+  first.query("SET TimeZone TO x");
+  world.settle();
+  second.query("SELECT 1");
+  world.settle();
+  EXPECT_EQ(second.types(), "RSSKZDCZ");
+  first.query("SELECT 2");
+  world.settle();
+  EXPECT_EQ(first.types(), "RSSKZSCZE");
+  EXPECT_EQ(first.sqlstate(), "42501");
+  EXPECT_TRUE(first.ended());
   world.end(second);
   world.expect_nothing_left();
 }
