@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
+
+#include "base/text.h"
 
 namespace sluice::pooling {
 namespace {
@@ -21,6 +24,49 @@ bool plain_name(const SqlToken& token) {
   if ((token.kind != SqlTokenKind::Word && !quoted) || token.text.size() > kBytesMax) return false;
   return std::all_of(token.text.begin(), token.text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
+
+// A string that says itself what its value is.
+bool plain_string(const SqlToken& token) {
+  return token.kind == SqlTokenKind::String && token.text.find('\\') == std::string_view::npos &&
+         std::string_view("'$eEnN").find(token.text.front()) != std::string_view::npos;
+}
+
+// A call of set_config(setting_name, new_value, is_local), as far as it has been read.
+struct ConfigCall {
+  std::size_t depth = 1;      // of parentheses
+  std::size_t arguments = 0;  // in front of the present one
+  std::size_t tokens = 0;     // of the present one
+  std::string setting;        // empty: computed, as far as is known
+  bool ends_true = false;     // the present argument is the constant true
+  bool named = false;         // name => value in front of the last argument: that may be any then
+
+  bool local() const noexcept { return arguments == 2 && ends_true && !named; }
+  void next_argument() noexcept {
+    ++arguments;
+    tokens = 0;
+    ends_true = false;
+  }
+  // Any but what begins and ends the call and its arguments.
+  void token(const SqlToken& token, const SqlToken& previous) {
+    const bool arrow =
+        (token.symbol('>') && previous.symbol('=')) || (token.symbol('=') && previous.symbol(':'));
+    if (arrow && depth == 1) {
+      named = named || arguments < 2;
+      tokens = 0;
+      return;
+    }
+    ++tokens;
+    ends_true = tokens == 1 && (token.word("true") ||
+                                (token.kind == SqlTokenKind::String && token.string_value() == "true"));
+    if (arguments > 0) return;
+    // What only begins with a string: what it names is the server's to know.
+    const bool of_a_cast = token.symbol(':') || token.symbol('.') || token.kind == SqlTokenKind::Word;
+    if (tokens == 1 && !named && plain_string(token))
+      setting = ascii_lower(token.string_value());
+    else if (tokens == 1 || !of_a_cast)
+      setting.clear();
+  }
+};
 
 // Collects the facts of one statement from its tokens.
 class StatementReader {
@@ -43,7 +89,7 @@ class StatementReader {
   // At a semicolon or the end of the text.
   void end() {
     if (count_ == 0) return;
-    if (call_ == Call::Open && !call_setting_.empty()) step(SqlAction::Set, call_setting_);
+    if (call_) end_call();
     ++facts_->statement_count;
     finish();
   }
@@ -72,6 +118,7 @@ class StatementReader {
   }
 
   void look_at_call(const SqlToken& token);
+  void end_call();
   void finish();
   void finish_set(std::span<const SqlToken> rest);
   void finish_reset(std::span<const SqlToken> rest);
@@ -89,12 +136,7 @@ class StatementReader {
   bool temporary_schema_ = false;
   bool on_commit_ = false;
   bool dropped_at_commit_ = false;  // ON COMMIT DROP
-  // set_config(name, value, is_local): the name, once the call has begun, and the last argument so far.
-  enum class Call { None, Named, Open } call_ = Call::None;
-  std::size_t call_depth_ = 0;
-  std::size_t call_arguments_ = 0;
-  std::string call_setting_;
-  bool call_local_ = false;
+  std::optional<ConfigCall> call_;
 };
 
 bool session_lock(std::string_view function) noexcept {
@@ -107,37 +149,25 @@ void StatementReader::look_at_call(const SqlToken& token) {
       previous_.text.size() >= 10 && previous_.text.size() <= 80) {
     const std::string function = previous_.identifier();
     if (session_lock(function)) facts_->pins.add(PinReason::AdvisoryLock);
-    if (function == "set_config" && call_ == Call::None) {
-      call_ = Call::Named;
-      call_depth_ = 1;
-      call_arguments_ = 0;
-      call_setting_.clear();
-      return;
+    if (function == "set_config") {
+      if (!call_) return void(call_.emplace());
+      facts_->pins.add(PinReason::Set);  // one within another is not looked at
     }
   }
-  if (call_ == Call::None) return;
-  if (call_ == Call::Named) {
-    if (token.kind == SqlTokenKind::String) {
-      for (const char c : token.string_value())
-        call_setting_ += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-    }
-    call_ = Call::Open;
-    return;
-  }
-  // An expression that only begins with a literal: what it names is the server's to know.
-  const bool of_a_cast = token.symbol(':') || token.kind == SqlTokenKind::Word;
-  if (call_arguments_ == 0 && !token.symbol(',') && !of_a_cast) call_setting_.clear();
-  if (token.symbol('(')) ++call_depth_;
-  if (token.symbol(',') && call_depth_ == 1) {
-    ++call_arguments_;
-    call_local_ = false;
-  } else if (token.symbol(')') && --call_depth_ == 0) {
-    call_ = Call::None;
-    if (!(call_arguments_ == 2 && call_local_) && !call_setting_.empty()) step(SqlAction::Set, call_setting_);
-  } else if (call_arguments_ == 2) {
-    call_local_ =
-        token.word("true") || (token.kind == SqlTokenKind::String && token.string_value() == "true");
-  }
+  if (!call_) return;
+  if (token.symbol(')') && --call_->depth == 0) return end_call();
+  if (token.symbol(',') && call_->depth == 1) return call_->next_argument();
+  if (token.symbol('(')) ++call_->depth;
+  call_->token(token, previous_);
+}
+
+void StatementReader::end_call() {
+  const ConfigCall call = *std::exchange(call_, std::nullopt);
+  if (call.local()) return;
+  if (call.setting.empty())
+    facts_->pins.add(PinReason::Set);
+  else
+    step(SqlAction::Set, call.setting);
 }
 
 // EXPLAIN ANALYZE carries out what it explains.

@@ -16,7 +16,8 @@ namespace sluice::pooling {
 //        AUTHORIZATION (session_authorization), XML OPTION (xmloption), SESSION CHARACTERISTICS
 //        (default_transaction_...). SET LOCAL, SET TRANSACTION and SET CONSTRAINTS are nothing, as is
 //        set_config('x', ..., true).
-//   PinReason::Set is not given here: which settings follow is the session's business (TrackedSettings).
+//   PinReason::Set is given for set_config() of a name that the text does not tell, unless its last argument
+//   is true; which settings follow is the session's business (TrackedSettings).
 // Errors: none. A text that PostgreSQL would refuse gives whatever its words look like; a string or comment
 // that
 //         does not end goes to the end of the text.

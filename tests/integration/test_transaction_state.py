@@ -84,6 +84,21 @@ def test_settings_end_as_postgresql_would_have_it(pooled):
         assert a.value("show work_mem") == default
 
 
+# B63. Was: the next client of that user had it, and this one had it no more elsewhere.
+@pytest.mark.parametrize("is_local, pinned", [("false", True), ("true", False)])
+def test_a_set_config_with_a_parameter_for_its_name_stays_with_its_client(pooled, is_local, pinned):
+    sql = f"select set_config($1, $2, {is_local})"
+    with pooled.session(user="bob") as a, pooled.session(user="bob") as b:
+        for name, value in (("role", "team"), ("app.tenant", "7")):
+            assert m.kinds(a.run(P("", sql, (25, 25)) + B(values=(name, value)) + E() + S())) == "1 2 D C Z"
+        mine = a.value(BACKEND)
+        found = "select current_user, coalesce(current_setting('app.tenant', true), '')"
+        assert b.query(found) == [["bob", ""]]
+        assert (b.value(BACKEND) != mine) == pinned
+        assert a.query(found) == ([["team", "7"]] if pinned else [["bob", ""]])
+        assert a.value(BACKEND) == mine or not pinned
+
+
 # Drivers try settings that a server may not have.
 @pytest.mark.parametrize("sql", ["set nosuch to 1", "select set_config('nosuch', '1', false)", "set work_mem to 'much'"])
 def test_a_set_that_failed_is_not_tried_again_elsewhere(pooled, sql):

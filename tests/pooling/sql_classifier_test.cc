@@ -96,16 +96,19 @@ TEST(SqlClassifier, TellsWhatIsSet) {
       {"select set_config('Search_Path', 'a', false)", "search_path"},
       {"select pg_catalog.set_config('x.y', (select 'v,)'), f(true, 1))", "x.y"},
       {"select set_config('x.y'::text, 'v', false)", "x.y"},
+      {"select set_config(E'x.y', $1, $2)", "x.y"},
+      {"select set_config($$x.y$$, 'true', not true)", "x.y"},
+      {"select set_config('x.y', 'v', is_local => false)", "x.y"},
+      {"select set_config('x.y', is_local => false, new_value => 'true')", "x.y"},
       {"set session = 1", "session"},
       {"set transaction = 1", "transaction"}};
   for (const auto& [sql, name] : sets)
     EXPECT_EQ(classify(sql).steps, (Steps{{SqlAction::Set, name}})) << sql;
   for (const std::string sql :
        {"set local work_mem = '8MB'", "set transaction isolation level serializable",
-        "set constraints all deferred", "select set_config('x' || '.y', 'v', false)",
-        "select set_config(format('%s', 'x.y'), 'v', false)", "select set_config('x.y', 'v', true)",
-        "select set_config('x.y', 'v', 'true')", "update t set a = 1", "set transaction snapshot '1'",
-        "alter role x set work_mem = '1MB'"})
+        "set constraints all deferred", "select set_config('x.y', 'v', true)",
+        "select set_config('x.y', 'v', 'true')", "select set_config('x.y', 'v', is_local => true)",
+        "update t set a = 1", "set transaction snapshot '1'", "alter role x set work_mem = '1MB'"})
     EXPECT_EQ(classify(sql).steps, Steps{}) << sql;
   EXPECT_EQ(
       classify("set session characteristics as transaction isolation level serializable, read only").steps,
@@ -113,6 +116,29 @@ TEST(SqlClassifier, TellsWhatIsSet) {
              {SqlAction::Set, "default_transaction_read_only"}}));
   EXPECT_EQ(classify("reset all; reset time zone; reset x").steps,
             (Steps{{SqlAction::ResetAll, ""}, {SqlAction::Reset, "timezone"}, {SqlAction::Reset, "x"}}));
+}
+
+// Was: nothing, so that the next client found it.
+TEST(SqlClassifier, PinsWhereTheTextDoesNotTellWhatIsSet) {
+  for (const std::string sql :
+       {"select set_config($1, $2, false)", "select set_config($1, $2, $3)",
+        "select set_config('x' || '.y', 'v', false)", "select set_config(format('%s', 'x.y'), 'v', false)",
+        "select set_config(('x.y'), 'v', false)", "select set_config('x'\n'.y', 'v', false)",
+        "select set_config(E'\\x72ole', 'v', false)",
+        "select set_config(U&'!0072ole' uescape '!', 'v', false)",
+        "select set_config(setting_name => 'x.y', new_value => 'v', is_local => false)",
+        "select set_config(setting_name := 'x.y', new_value := 'v', is_local := false)",
+        "select set_config(is_local => false, setting_name => 'x.y', new_value => 'true')",
+        "select set_config('x.y', set_config('role', 'team', false), true)",
+        "select pg_catalog.\"set_config\"(name, 'v', false) from t",
+        "update t set a = set_config(b, c, false)"}) {
+    EXPECT_EQ(pins(sql), Names{"set"}) << sql;
+    EXPECT_EQ(classify(sql).steps, Steps{}) << sql;
+  }
+  for (const std::string sql :
+       {"select set_config($1, $2, true)", "select set_config('x' || $1, $2, 'true')",
+        "select set_config(f('a', (1)), $1, is_local => true)", "select set_config from t"})
+    EXPECT_TRUE(classify(sql).ordinary()) << sql;
 }
 
 TEST(SqlClassifier, TellsWhatActsOnNamesAndChannels) {
