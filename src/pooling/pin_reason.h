@@ -10,16 +10,16 @@ namespace sluice::pooling {
 // State of a client on its server that cannot follow it to another one. A session with any of it stays on its
 // server until it ends, or until the client's own DISCARD ALL (which ends all of them but Load).
 enum class PinReason : std::uint8_t {
-  TemporaryTable,  // CREATE TEMP ..., SELECT INTO TEMP, an object in pg_temp
+  TemporaryTable,  // CREATE TEMP ..., SELECT INTO TEMP, an object in pg_temp, pg_temp in the search_path
   AdvisoryLock,    // pg_advisory_lock() and its kind, not the ..._xact_ ones
   HoldCursor,      // DECLARE ... WITH HOLD
   SqlPrepare,      // SQL's PREPARE, whose statement has a name of the client's choosing
   Load,            // LOAD 'library'
-  Set,             // SET or RESET of a setting that does not follow the client
+  Set,             // SET or RESET of a setting that does not follow the client, or is not known
   Listen,  // LISTEN among other statements of one Query: the router's own listener cannot take it over
   LargeStatement,  // a named statement over TranslatorOptions::statement_bytes_max
   ManyStatements,  // more named statements than the router keeps for a client
-  LargeQuery,      // a Query with several statements, too large to be read to its end
+  LargeQuery,      // a Query with several statements, or a DO block, too large to be read to its end
 };
 inline constexpr std::size_t kPinReasonCount = 10;
 

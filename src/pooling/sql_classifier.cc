@@ -15,6 +15,11 @@ namespace {
 
 // Words of a statement that are kept to tell its kind; of the rest only calls and INTO are looked at.
 constexpr std::size_t kClassifiedTokens = 24;
+// DO blocks within one another.
+constexpr int kBlocksMax = 3;
+
+constexpr std::string_view kSearchPath = "search_path";
+constexpr std::string_view kTemporarySchema = "pg_temp";
 
 // Of ASCII and not too long, so that it is a name in each encoding, and itself.
 bool plain_name(const SqlToken& token) {
@@ -68,10 +73,16 @@ struct ConfigCall {
   }
 };
 
+// How a text is read, and within how many DO blocks it stands.
+struct Reading {
+  Backslash backslash;
+  int blocks = 0;
+};
+
 // Collects the facts of one statement from its tokens.
 class StatementReader {
  public:
-  explicit StatementReader(SqlFacts& facts) : facts_(&facts) {}
+  StatementReader(SqlFacts& facts, Reading reading) : facts_(&facts), reading_(reading) {}
 
   void token(const SqlToken& token) {
     if (count_ < kClassifiedTokens) head_[count_] = token;
@@ -81,6 +92,9 @@ class StatementReader {
       facts_->pins.add(PinReason::TemporaryTable);
     if (previous_.word("with") && token.word("hold")) with_hold_ = true;
     if (temporary_schema(token)) temporary_schema_ = true;
+    if (token.kind == SqlTokenKind::String && (call_ || head_[0].word("set")) &&
+        ascii_lower(token.text).find(kTemporarySchema) != std::string::npos)
+      temporary_text_ = true;
     if (on_commit_ && token.word("drop")) dropped_at_commit_ = true;
     on_commit_ = previous_.word("on") && token.word("commit");
     previous_ = token;
@@ -98,7 +112,7 @@ class StatementReader {
   static bool temporary_schema(const SqlToken& token) {
     if (token.kind != SqlTokenKind::Word && token.kind != SqlTokenKind::Name) return false;
     if (token.text.size() < 7 || token.text.size() > 80) return false;
-    return token.identifier().starts_with("pg_temp");
+    return token.identifier().starts_with(kTemporarySchema);
   }
   // INSERT INTO and MERGE INTO take a table that may well be called temp.
   bool may_select_into() const {
@@ -119,21 +133,27 @@ class StatementReader {
 
   void look_at_call(const SqlToken& token);
   void end_call();
+  void look_at_search_path();
+  void set_of_unknown();
   void finish();
+  void finish_do(std::span<const SqlToken> rest);
   void finish_set(std::span<const SqlToken> rest);
   void finish_reset(std::span<const SqlToken> rest);
   void finish_characteristics(std::span<const SqlToken> rest);
   void finish_begin(std::span<const SqlToken> rest);
   void finish_create(std::span<const SqlToken> rest);
   static std::string setting_name(std::span<const SqlToken> rest);
+  bool name_is_told(std::span<const SqlToken> rest, SqlAction action) const;
   static std::span<const SqlToken> without_explain(std::span<const SqlToken> head);
 
   SqlFacts* facts_;
+  Reading reading_;
   std::array<SqlToken, kClassifiedTokens> head_{};
   std::size_t count_ = 0;  // of all tokens
   SqlToken previous_;
   bool with_hold_ = false;
   bool temporary_schema_ = false;
+  bool temporary_text_ = false;  // a string that a setting may get names it
   bool on_commit_ = false;
   bool dropped_at_commit_ = false;  // ON COMMIT DROP
   std::optional<ConfigCall> call_;
@@ -163,11 +183,22 @@ void StatementReader::look_at_call(const SqlToken& token) {
 
 void StatementReader::end_call() {
   const ConfigCall call = *std::exchange(call_, std::nullopt);
+  if (call.setting == kSearchPath) look_at_search_path();
   if (call.local()) return;
   if (call.setting.empty())
     facts_->pins.add(PinReason::Set);
   else
     step(SqlAction::Set, call.setting);
+}
+
+// What is created without a schema may be temporary then, and may outlive a search_path that does not.
+void StatementReader::look_at_search_path() {
+  if (temporary_schema_ || temporary_text_) facts_->pins.add(PinReason::TemporaryTable);
+}
+
+// In a DO block the rest of a text to be executed may be computed; elsewhere it is an error.
+void StatementReader::set_of_unknown() {
+  if (reading_.blocks > 0) facts_->pins.add(PinReason::Set);
 }
 
 // EXPLAIN ANALYZE carries out what it explains.
@@ -192,6 +223,7 @@ void StatementReader::finish() {
   const auto rest = head.subspan(1);
   const auto second = rest.empty() ? SqlToken{} : rest.front();
   if (first.kind != SqlTokenKind::Word) return;
+  if (first.word("do")) return finish_do(rest);
   if (first.word("set")) return finish_set(rest);
   if (first.word("reset")) return finish_reset(rest);
   if (first.word("begin") || (first.word("start") && second.word("transaction"))) return finish_begin(rest);
@@ -237,7 +269,7 @@ std::string StatementReader::setting_name(std::span<const SqlToken> rest) {
   const SqlToken second = rest.size() > 1 ? rest[1] : SqlToken{};
   if (rest[0].word("time") && second.word("zone")) return "timezone";
   if (rest[0].word("names")) return "client_encoding";
-  if (rest[0].word("schema")) return "search_path";
+  if (rest[0].word("schema")) return std::string(kSearchPath);
   if (rest[0].word("xml") && second.word("option")) return "xmloption";
   if (rest[0].word("session") && second.word("authorization")) return "session_authorization";
   std::string name = rest[0].identifier();
@@ -249,15 +281,40 @@ std::string StatementReader::setting_name(std::span<const SqlToken> rest) {
   return name;
 }
 
+// Whether a SET or RESET names its setting whole. In a DO block the text may be what the block puts together:
+// a format, or a part of it.
+bool StatementReader::name_is_told(std::span<const SqlToken> rest, SqlAction action) const {
+  const auto is_name = [&](std::size_t i) {
+    return i < rest.size() && (rest[i].kind == SqlTokenKind::Word || rest[i].kind == SqlTokenKind::Name);
+  };
+  if (!is_name(0)) return false;
+  std::size_t end = 1;
+  for (; end < rest.size() && rest[end].symbol('.'); end += 2)
+    if (!is_name(end + 1)) return false;
+  if (action == SqlAction::Reset) return true;
+  if (end < rest.size() && (rest[end].symbol('=') || rest[end].word("to"))) return true;
+  return rest[0].word("role") || rest[0].word("names") || rest[0].word("schema") || rest[0].word("time") ||
+         rest[0].word("xml") || rest[0].word("session");
+}
+
 void StatementReader::finish_set(std::span<const SqlToken> rest) {
-  if (rest.empty() || rest[0].word("local") || rest[0].word("constraints")) return;
+  if (rest.empty()) return set_of_unknown();
+  if (rest[0].word("constraints")) return;
+  if (rest[0].word("local")) {
+    if (setting_name(rest.subspan(1)) == kSearchPath) look_at_search_path();
+    return;
+  }
   const SqlToken second = rest.size() > 1 ? rest[1] : SqlToken{};
   if (rest[0].word("transaction") && !second.symbol('=') && !second.word("to")) return;
   if (rest[0].word("session")) {
     if (second.word("characteristics")) return finish_characteristics(rest);
     if (!second.word("authorization") && !second.symbol('=') && !second.word("to")) rest = rest.subspan(1);
   }
-  if (std::string name = setting_name(rest); !name.empty()) step(SqlAction::Set, std::move(name));
+  if (reading_.blocks > 0 && !name_is_told(rest, SqlAction::Set)) return set_of_unknown();
+  std::string name = setting_name(rest);
+  if (name.empty()) return;
+  if (name == kSearchPath) look_at_search_path();
+  step(SqlAction::Set, std::move(name));
 }
 
 void StatementReader::finish_characteristics(std::span<const SqlToken> rest) {
@@ -271,9 +328,10 @@ void StatementReader::finish_characteristics(std::span<const SqlToken> rest) {
 }
 
 void StatementReader::finish_reset(std::span<const SqlToken> rest) {
-  if (rest.empty()) return;
+  if (rest.empty()) return set_of_unknown();
   if (rest[0].word("all")) return step(SqlAction::ResetAll);
   if (rest[0].word("transaction")) return;
+  if (reading_.blocks > 0 && !name_is_told(rest, SqlAction::Reset)) return set_of_unknown();
   if (std::string name = setting_name(rest); !name.empty()) step(SqlAction::Reset, std::move(name));
 }
 
@@ -302,27 +360,80 @@ bool mentions_us(std::string_view sql) noexcept {
   return false;
 }
 
-}  // namespace
-
-SqlFacts classify(std::string_view sql, Backslash backslash) {
+SqlFacts read_text(std::string_view sql, Reading reading) {
   SqlFacts facts;
   if (surely_ordinary(sql)) {
     facts.statement_count = 1;
     return facts;
   }
-  SqlLexer lexer(sql, backslash);
-  StatementReader statement(facts);
+  SqlLexer lexer(sql, reading.backslash);
+  StatementReader statement(facts, reading);
   for (SqlToken token = lexer.next();; token = lexer.next()) {
     if (token.kind == SqlTokenKind::End || token.symbol(';')) {
       statement.end();
       if (token.kind == SqlTokenKind::End) break;
-      statement = StatementReader(facts);
+      statement = StatementReader(facts, reading);
       continue;
     }
     statement.token(token);
   }
   if (const Target named = target_named(lexer.directive()); named != Target::Unsaid) facts.target = named;
   return facts;
+}
+
+// Of what a DO block does: what stays in the session. The rest has no answer of its own.
+void take_over(const SqlFacts& block, SqlFacts& facts) {
+  facts.pins.add(block.pins);
+  if (block.truncated || facts.steps.size() + block.steps.size() > SqlFacts::kStepsMax)
+    return facts.pins.add(PinReason::Set);
+  for (const SqlStep& step : block.steps) {
+    if (step.action == SqlAction::Set || step.action == SqlAction::Reset ||
+        step.action == SqlAction::ResetAll)
+      facts.steps.push_back(step);
+    else if (step.action == SqlAction::Listen)
+      facts.pins.add(PinReason::Listen);
+  }
+}
+
+// PL/pgSQL: statements begin behind some of its words, too, and a string may be one to be executed.
+void read_block(std::string_view code, Reading reading, SqlFacts& facts) {
+  SqlFacts block;
+  SqlLexer lexer(code, reading.backslash);
+  StatementReader statement(block, reading);
+  bool first = true;
+  bool raises = false;  // what it says is not executed
+  for (SqlToken token = lexer.next();; token = lexer.next()) {
+    const bool begins = token.word("begin") || token.word("then") || token.word("else") ||
+                        token.word("loop") || token.word("declare");
+    if (token.kind == SqlTokenKind::End || token.symbol(';') || begins) {
+      statement.end();
+      if (token.kind == SqlTokenKind::End) break;
+      statement = StatementReader(block, reading);
+      first = true;
+      continue;
+    }
+    if (std::exchange(first, false)) raises = token.word("raise");
+    if (token.kind == SqlTokenKind::String && !raises)
+      take_over(read_text(token.string_value(), reading), facts);
+    statement.token(token);
+  }
+  take_over(block, facts);
+}
+
+void StatementReader::finish_do(std::span<const SqlToken> rest) {
+  facts_->has_block = true;
+  for (const SqlToken& token : rest) {
+    if (token.kind != SqlTokenKind::String) continue;
+    if (reading_.blocks == kBlocksMax || !(token.text.starts_with('$') || plain_string(token)))
+      return facts_->pins.add(PinReason::Set);
+    read_block(token.string_value(), Reading{reading_.backslash, reading_.blocks + 1}, *facts_);
+  }
+}
+
+}  // namespace
+
+SqlFacts classify(std::string_view sql, Backslash backslash) {
+  return read_text(sql, Reading{backslash});
 }
 
 Target target_of(std::string_view sql) noexcept {

@@ -9,13 +9,16 @@ namespace sluice::pooling {
 
 // What `sql` does that concerns pooling. A lexer of PostgreSQL's tokens cuts the text at its semicolons, the
 // first words of each statement tell its kind, and calls of the advisory lock functions and of set_config are
-// found anywhere. No expression is understood: a lock taken in a function's body, or by EXECUTE of a string,
-// is not seen.
+// found anywhere. No expression is understood, nor what the body of a function does. Of a DO block the same
+// is looked at, cut into statements as PL/pgSQL has them, and its strings as texts that it may execute; of
+// what it does to settings there are steps, what it listens to pins.
 //   SET: also SET SESSION x, TIME ZONE (timezone), NAMES (client_encoding), SCHEMA (search_path), ROLE,
 //   SESSION
 //        AUTHORIZATION (session_authorization), XML OPTION (xmloption), SESSION CHARACTERISTICS
 //        (default_transaction_...). SET LOCAL, SET TRANSACTION and SET CONSTRAINTS are nothing, as is
 //        set_config('x', ..., true).
+//   A search_path with pg_temp in it pins as a temporary table does, SET LOCAL and all: what is created then
+//   may be one.
 //   PinReason::Set is given for set_config() of a name that the text does not tell, unless its last argument
 //   is true; which settings follow is the session's business (TrackedSettings).
 // Errors: none. A text that PostgreSQL would refuse gives whatever its words look like; a string or comment

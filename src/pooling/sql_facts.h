@@ -44,11 +44,14 @@ struct SqlFacts {
   PinReasons pins;
   Target target = Target::Unsaid;  // of its first statement; a comment outranks BEGIN's mode
   std::uint32_t statement_count = 0;
+  bool has_block = false;      // DO
   bool truncated = false;      // there was more text than was looked at, or more steps than are kept
   std::vector<SqlStep> steps;  // without Other, in order; at most kStepsMax
 
   static constexpr std::size_t kStepsMax = 32;
 
+  // There may be more in it than was looked at that leaves something behind.
+  bool large() const noexcept { return truncated && (statement_count > 1 || has_block); }
   // Nothing that pooling has to act upon.
   bool ordinary() const noexcept { return pins.empty() && steps.empty() && !truncated; }
   // The one step of a text that has no other statement, else nullptr.

@@ -130,7 +130,7 @@ std::optional<PinReason> SessionTranslator::refusal(const SqlFacts& facts) const
     if (step.action == SqlAction::Listen && options_.own_listener && replacement(facts).empty())
       return PinReason::Listen;
   }
-  if (facts.truncated && facts.statement_count > 1) return PinReason::LargeQuery;
+  if (facts.large()) return PinReason::LargeQuery;
   return std::nullopt;
 }
 
@@ -184,7 +184,7 @@ std::string_view SessionTranslator::replacement(const SqlFacts& facts) const {
 
 void SessionTranslator::apply(const SqlFacts& facts, bool replaced) {
   pins_.add(facts.pins);
-  if (facts.truncated && facts.statement_count > 1) pins_.add(PinReason::LargeQuery);
+  if (facts.large()) pins_.add(PinReason::LargeQuery);
   for (const SqlStep& step : facts.steps) {
     switch (step.action) {
       case SqlAction::Set:

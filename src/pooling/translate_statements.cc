@@ -136,7 +136,8 @@ bool SessionTranslator::on_named_parse(const Message& message, std::string_view 
 bool SessionTranslator::on_large_parse(const Message& message, std::string_view name, PinReason reason,
                                        Pieces& out) {
   const std::size_t text_at = name.size() + 1;
-  const SqlFacts facts = classify(sql_of(message.body.subspan(text_at)), settings_.backslash());
+  SqlFacts facts = classify(sql_of(message.body.subspan(text_at)), settings_.backslash());
+  facts.truncated = true;
   if (name.empty()) {
     ++counts_.client_parses;
     ++counts_.server_parses;

