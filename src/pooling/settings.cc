@@ -27,6 +27,7 @@ constexpr std::array<std::string_view, 8> kParseSettings = {"client_encoding",
                                                             "standard_conforming_strings",
                                                             "timezone"};
 
+constexpr std::string_view kEncoding = "client_encoding";
 constexpr std::string_view kRole = "role";
 constexpr std::string_view kAuthorization = "session_authorization";
 
@@ -51,6 +52,11 @@ SettingSetPtr with(SettingsStore& store, const SettingSetPtr& set, Setting setti
   else
     changed.insert(at, std::move(setting));
   return store.intern(std::move(changed));
+}
+
+// The same bytes in every encoding.
+bool same_everywhere(std::string_view text) noexcept {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
 // Right whatever standard_conforming_strings is.
@@ -164,14 +170,16 @@ void ClientSettings::greet(const ServerSettings& server) {
 
 // Roles come last, and the one that another client left goes first: a role may lack the right to set the
 // rest.
-std::vector<ClientSettings::Change> ClientSettings::changes(const ServerSettings& server) const {
+std::vector<ClientSettings::Change> ClientSettings::changes(const ServerSettings& server,
+                                                            Recoded recoded) const {
   std::vector<Change> made;
   std::vector<Change> roles;
   const SettingSet& has = *server.current_;
   for (const Setting& setting : *wanted_) {
     if (TrackedSettings::describes_server(setting.key)) continue;
     const Setting* known = find(has, setting.key);
-    if (known != nullptr ? known->value == setting.value : setting.reported) continue;
+    const bool comparable = recoded == Recoded::No || same_everywhere(setting.value);
+    if (known != nullptr ? comparable && known->value == setting.value : setting.reported) continue;
     auto& to = setting.key == kRole || setting.key == kAuthorization ? roles : made;
     to.push_back(Change{setting.key, setting.name, setting.value});
   }
@@ -195,7 +203,17 @@ std::vector<ClientSettings::Change> ClientSettings::changes(const ServerSettings
 }
 
 std::string ClientSettings::sync_sql(const ServerSettings& server) {
-  running_ = changes(server);
+  const std::string* const has = value_of(*server.current_, kEncoding);
+  const std::string* const wants = value_of(*wanted_, kEncoding);
+  const bool differs = has != nullptr && wants != nullptr && *has != *wants;
+  const bool recoded = std::exchange(encoding_first_, false) || differs;
+  running_ = changes(server, recoded ? Recoded::Yes : Recoded::No);
+  if (differs && std::any_of(running_.begin(), running_.end(), [](const Change& change) {
+        return !same_everywhere(change.name) || !same_everywhere(change.value.value_or(""));
+      })) {
+    encoding_first_ = true;
+    running_ = {Change{std::string(kEncoding), std::string(kEncoding), *wants}};
+  }
   if (running_.empty()) return {};
   std::string sql = "SELECT ";
   for (const Change& change : running_) {
@@ -209,7 +227,7 @@ std::string ClientSettings::sync_sql(const ServerSettings& server) {
   return sql;
 }
 
-void ClientSettings::on_synced(ServerSettings& server, Values values) {
+bool ClientSettings::on_synced(ServerSettings& server, Values values) {
   for (std::size_t i = 0; i < running_.size() && i < values.size(); ++i) {
     Change& change = running_[i];
     const Setting* known = find(*server.current_, change.key);
@@ -224,6 +242,7 @@ void ClientSettings::on_synced(ServerSettings& server, Values values) {
     if (find(*wanted_, change.key) != nullptr) want(std::move(setting));
   }
   running_.clear();
+  return encoding_first_;
 }
 
 void ClientSettings::append_told(Bytes& to_client, const ServerSettings& server) {
@@ -242,8 +261,20 @@ void ClientSettings::append_told(Bytes& to_client, const ServerSettings& server)
 void ClientSettings::on_report(ServerSettings& server, std::string_view name, std::string_view value) {
   server.on_report(name, value);
   Setting setting{ascii_lower(name), std::string(name), std::string(value), true};
+  if (setting.key == kEncoding) touch_what_it_recodes(setting);
   told_ = with(store_, told_, setting);
   if (!TrackedSettings::describes_server(setting.key)) want(std::move(setting));
+}
+
+// What is remembered is in the encoding of before.
+void ClientSettings::touch_what_it_recodes(const Setting& encoding) {
+  const std::string* const before = value_of(*wanted_, kEncoding);
+  if (before == nullptr || *before == encoding.value) return;
+  for (const Setting& setting : *wanted_) {
+    if (same_everywhere(setting.value) || TrackedSettings::describes_server(setting.key)) continue;
+    if (std::find(touched_.begin(), touched_.end(), setting.key) == touched_.end())
+      touched_.push_back(setting.key);
+  }
 }
 
 bool ClientSettings::follows(std::string_view key) const noexcept {
@@ -303,7 +334,9 @@ void ClientSettings::on_read(ServerSettings& server, Values values) {
       want_nothing_of(touched_[i]);
       continue;
     }
-    const Setting setting{touched_[i], touched_[i], *values[i], false};
+    const Setting* const known = find(*server.current_, touched_[i]);
+    const bool is_reported = known != nullptr && known->reported;
+    const Setting setting{touched_[i], is_reported ? known->name : touched_[i], *values[i], is_reported};
     server.set(setting);
     want(setting);
   }

@@ -106,6 +106,9 @@ class ServerSettings {
 // takes
 //         the text as it is: search_path does not gain quotes, an empty application_name stays empty, and no
 //         value can end its literal.
+// Encoding: values are kept as the client would see them. Where client_encoding is to change, it does so
+// before
+//         any value that is not ASCII is sent; when the client has changed it, such values are read anew.
 // RESET:  a setting of the startup packet returns to that value at the next server; other settings to the
 // server's
 //         default.
@@ -126,9 +129,10 @@ class ClientSettings {
   bool in_step(const ServerSettings& server) const noexcept { return in_step_with_ == server.current_; }
   // One SELECT of set_config() calls that makes the server's settings the client's, or "" when they are. The
   // row it gives has one value per call, for on_synced(); what the server reported meanwhile goes to
-  // ServerSettings::on_report() before.
+  // ServerSettings::on_report() before. on_synced() true: that was the encoding alone, in which the rest is
+  // written; ask again.
   std::string sync_sql(const ServerSettings& server);
-  void on_synced(ServerSettings& server, Values values);
+  bool on_synced(ServerSettings& server, Values values);
   // ParameterStatus messages for what the client was told differently or not at all (in_hot_standby, for
   // one). From here on they are in step.
   void append_told(Bytes& to_client, const ServerSettings& server);
@@ -163,10 +167,12 @@ class ClientSettings {
     std::string name;
     std::optional<std::string> value;  // none: the server's default
   };
-  std::vector<Change> changes(const ServerSettings& server) const;
+  enum class Recoded { No, Yes };  // the server's values may be in another encoding than the client's
+  std::vector<Change> changes(const ServerSettings& server, Recoded recoded) const;
   void want(Setting setting);
   void want_nothing_of(std::string_view key);
   bool touch(std::string_view key);
+  void touch_what_it_recodes(const Setting& encoding);
   bool reported(std::string_view key) const noexcept { return value_of(*told_, key) != nullptr; }
 
   SettingsStore& store_;
@@ -180,6 +186,7 @@ class ClientSettings {
   std::vector<std::string> touched_;  // keys of unreported settings that may have changed
   std::vector<std::string> reset_;    // keys of startup settings that were RESET
   std::vector<Change> running_;       // of the SELECT that on_synced() is to hear of
+  bool encoding_first_ = false;       // what else it is to hear of comes with the next one
 };
 
 }  // namespace sluice::pooling

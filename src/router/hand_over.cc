@@ -54,7 +54,7 @@ HandOver::Want HandOver::step() {
     discard_.reset();
     begin_settings();
   }
-  if (settings_) {
+  while (settings_) {
     const Want want = step_settings();
     if (want != Want::Done) return want;
   }
@@ -67,11 +67,13 @@ HandOver::Want HandOver::step_settings() {
   if (want == pooling::SettingsMachine::Want::Failed) return Want::Failed;
   if (want == pooling::SettingsMachine::Want::Read) return Want::Read;
   server_.on_reports(settings_->reports());
+  bool more = false;
   if (purpose_ == Purpose::Return)
     client_.on_read(server_, settings_->values());
   else
-    client_.on_synced(server_, settings_->values());
+    more = client_.on_synced(server_, settings_->values());
   settings_.reset();
+  if (more) begin_settings();
   return Want::Done;
 }
 

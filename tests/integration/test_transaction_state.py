@@ -110,6 +110,35 @@ def test_what_a_do_block_sets_follows_its_client(pooled, sql):
         assert a.query("select current_user, pg_backend_pid()") == [["team", mine]]
 
 
+# B61. Was: sent in the encoding that another client had left, so it became another text, or an error that ended its client.
+def test_settings_follow_in_the_encoding_of_their_client(pooled):
+    name = "Jos\u00e9"
+    encodings = {"UTF8": "utf-8", "LATIN1": "latin-1"}
+    with pooled.session() as a, pooled.session() as b:
+
+        def check(client, encoding):
+            answer = client.run(Q("select current_setting('app.who'), current_setting('client_encoding')"))
+            rows = [m.row(x) for x in answer if x.kind == "D"]
+            assert rows == [[name.encode(encodings[encoding]), encoding.encode()]]
+
+        def both(of_a, of_b):
+            for _ in range(3):
+                check(a, of_a)
+                check(b, of_b)
+
+        for client, encoding in ((a, "UTF8"), (b, "LATIN1")):
+            client.query(f"set client_encoding to '{encoding}'")
+            assert m.kinds(client.run(Q(f"set app.who to '{name}'".encode(encodings[encoding])))) == "C Z"
+        both("UTF8", "LATIN1")
+        a.query("set client_encoding to 'LATIN1'")
+        b.query("set client_encoding to 'UTF8'")
+        both("LATIN1", "UTF8")
+        for sql in ("begin", "set client_encoding to 'UTF8'", "rollback"):
+            a.query(sql)
+        both("LATIN1", "UTF8")
+        assert a.value(BACKEND) == b.value(BACKEND)
+
+
 # Drivers try settings that a server may not have.
 @pytest.mark.parametrize("sql", ["set nosuch to 1", "select set_config('nosuch', '1', false)", "set work_mem to 'much'"])
 def test_a_set_that_failed_is_not_tried_again_elsewhere(pooled, sql):

@@ -215,6 +215,52 @@ TEST_F(Settings, ResetReturnsToTheStartupValue) {
   EXPECT_EQ(give(a, one), "in step");
 }
 
+// B61. Was: values were sent in the encoding that another client had left, and became others.
+TEST_F(Settings, AreSetInTheEncodingOfTheirClient) {
+  const Values in_utf8{"\xc3\xa9"}, in_latin1{"\xe9"};
+  one.on_report("client_encoding", "UTF8");
+  ClientSettings a = greeted({});
+  ClientSettings b = greeted({});
+  EXPECT_TRUE(a.on_set("search_path"));
+  a.on_read(one, in_utf8);
+  a.on_hand_back(one);
+  EXPECT_EQ(give(b, one, {"default"}), "SELECT pg_catalog.set_config('search_path', NULL, false)");
+  b.on_report(one, "client_encoding", "LATIN1");
+  EXPECT_TRUE(b.on_set("search_path"));
+  b.on_read(one, in_utf8);  // the same bytes, of another text
+  b.on_hand_back(one);
+
+  const std::string encoding = "SELECT pg_catalog.set_config('client_encoding', 'UTF8', false)";
+  EXPECT_EQ(a.sync_sql(one), encoding);
+  EXPECT_TRUE(a.on_synced(one, Values{"UTF8"}));
+  EXPECT_EQ(a.sync_sql(one), "SELECT pg_catalog.set_config('search_path', '\xc3\xa9', false)");
+  EXPECT_FALSE(a.on_synced(one, in_utf8));
+  EXPECT_EQ(a.sync_sql(one), "");
+  a.append_told(told, one);
+
+  // Its own change of the encoding is one of its values, too.
+  a.on_report(one, "client_encoding", "LATIN1");
+  EXPECT_EQ(a.read_sql(), "SELECT pg_catalog.current_setting('search_path', true)");
+  a.on_read(one, in_latin1);
+  a.on_hand_back(one);
+  EXPECT_EQ(*value_of(*a.wanted(), "search_path"), "\xe9");
+  EXPECT_EQ(give(a, one), "in step");
+}
+
+TEST_F(Settings, AreSetAtOnceWhereTheEncodingDoesNotMatter) {
+  one.on_report("client_encoding", "UTF8");
+  ClientSettings a = greeted({});
+  EXPECT_TRUE(a.on_set("search_path"));
+  a.on_read(one, Values{"x"});
+  a.on_hand_back(one);
+  two.on_report("client_encoding", "LATIN1");
+  EXPECT_EQ(a.sync_sql(two),
+            "SELECT pg_catalog.set_config('client_encoding', 'UTF8', false), "
+            "pg_catalog.set_config('search_path', 'x', false)");
+  EXPECT_FALSE(a.on_synced(two, Values{"UTF8", "x"}));
+  EXPECT_EQ(a.sync_sql(two), "");
+}
+
 // SET of a setting that this server does not know fails. On the next server nothing must be tried again.
 TEST_F(Settings, WhatNoServerKnowsIsNotFollowed) {
   const TrackedSettings all(std::vector<std::string>{"*"});

@@ -9,6 +9,7 @@
 namespace sluice::router {
 namespace {
 
+using namespace std::string_view_literals;
 using Want = HandOver::Want;
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 
@@ -20,6 +21,13 @@ class HandOvers : public testing::Test {
   }
   HandOver returning(HandOver::Position position) {
     return HandOver(HandOver::Purpose::Return, position, statements, server, client);
+  }
+  // As if the client had set it, in a transaction before.
+  void set(const std::string& name, const std::string& value) {
+    client.on_set(name);
+    const std::optional<std::string> read = value;
+    client.on_read(server, {&read, 1});
+    client.on_hand_back(server);
   }
   // The server's answer to what was sent, which is the Query that begins so.
   Want answer(HandOver& hand_over, std::string_view query, ByteView bytes) {
@@ -64,6 +72,23 @@ TEST_F(HandOvers, AskAgainWhatACancelCutShort) {
   EXPECT_EQ(answer(hand_over, kPosition, row("77")), Want::Done);
   EXPECT_EQ(hand_over.position(), 77U);
   EXPECT_EQ(*pooling::value_of(*client.wanted(), "search_path"), "x");
+}
+
+// B61
+TEST_F(HandOvers, SetTheEncodingBeforeWhatIsWrittenInIt) {
+  server.on_report("client_encoding", "UTF8");
+  client.greet(server);
+  set("search_path", "\xc3\xa9");
+  server.on_report("client_encoding", "LATIN1");  // another client was here
+  HandOver hand_over(HandOver::Purpose::Take, HandOver::Position::Unasked, statements, server, client);
+  EXPECT_EQ(hand_over.step(), Want::Read);
+  EXPECT_EQ(
+      answer(hand_over, "SELECT pg_catalog.set_config('client_encoding', 'UTF8', false)\0"sv, row("UTF8")),
+      Want::Read);
+  EXPECT_EQ(answer(hand_over, "SELECT pg_catalog.set_config('search_path', '\xc3\xa9', false)\0"sv,
+                   row("\xc3\xa9")),
+            Want::Done);
+  EXPECT_EQ(*pooling::value_of(*server.current(), "client_encoding"), "UTF8");
 }
 
 TEST_F(HandOvers, AskNotForEver) {
