@@ -285,7 +285,8 @@ bool ClientSettings::follows(std::string_view key) const noexcept {
 
 bool ClientSettings::touch(std::string_view key) {
   if (std::find(touched_.begin(), touched_.end(), key) != touched_.end()) return true;
-  if (touched_.size() >= kFollowedMax || wanted_->size() >= kFollowedMax) return false;
+  if (touched_.size() >= kFollowedMax || wanted_->size() >= kFollowedMax || key.size() > kNameBytesMax)
+    return false;
   touched_.emplace_back(key);
   return true;
 }
@@ -320,14 +321,21 @@ std::string ClientSettings::read_sql() const {
   std::string sql;
   for (const std::string& key : touched_) {
     sql += sql.empty() ? "SELECT " : ", ";
-    sql += "pg_catalog.current_setting(";
+    sql += "pg_catalog.left(pg_catalog.current_setting(";
     append_literal(sql, key);
-    sql += ", true)";
+    sql += ", true), " + std::to_string(kFollowedBytesMax + 1) + ")";
   }
   return sql;
 }
 
-void ClientSettings::on_read(ServerSettings& server, Values values) {
+bool ClientSettings::on_read(ServerSettings& server, Values values) {
+  std::size_t bytes = 0;
+  for (const std::optional<std::string>& value : values)
+    bytes += value ? value->size() : 0;
+  if (bytes > kFollowedBytesMax) {  // not kept either: the session stays where they are
+    touched_.clear();
+    return false;
+  }
   for (std::size_t i = 0; i < touched_.size() && i < values.size(); ++i) {
     if (!values[i]) {
       server.erase(touched_[i]);
@@ -341,6 +349,18 @@ void ClientSettings::on_read(ServerSettings& server, Values values) {
     want(setting);
   }
   touched_.clear();
+  return portable();
+}
+
+// With pg_temp in the search_path there may be temporary tables that no text has told of.
+bool ClientSettings::portable() const {
+  std::size_t bytes = 0;
+  for (const Setting& setting : *wanted_) {
+    if (setting.key == "search_path" && ascii_lower(setting.value).find("pg_temp") != std::string::npos)
+      return false;
+    if (!setting.reported) bytes += setting.name.size() + setting.value.size();
+  }
+  return bytes <= kFollowedBytesMax;
 }
 
 void ClientSettings::on_hand_back(const ServerSettings& server) {

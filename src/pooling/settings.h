@@ -146,10 +146,11 @@ class ClientSettings {
   // RESET ALL or DISCARD ALL seen.
   void on_reset_all(const ServerSettings& server);
 
-  // "" when no unreported setting was touched; else a SELECT of current_setting() calls. NULL: there is no
-  // such setting, and the SET of it failed; nothing is wanted of it.
+  // "" when no unreported setting was touched; else a SELECT of current_setting() calls, cut where they are
+  // too long to follow. NULL: there is no such setting, and the SET of it failed; nothing is wanted of it.
+  // on_read() false: they do not all follow, so the session is to be pinned.
   std::string read_sql() const;
-  void on_read(ServerSettings& server, Values values);
+  bool on_read(ServerSettings& server, Values values);
   // The server is given back, after on_read() where read_sql() asks for it: what it has is what the client
   // wants.
   void on_hand_back(const ServerSettings& server);
@@ -159,7 +160,11 @@ class ClientSettings {
   Backslash backslash() const noexcept { return backslash_; }
   const SettingSetPtr& wanted() const noexcept { return wanted_; }
 
-  static constexpr std::size_t kFollowedMax = 256;  // unreported settings of one client; SET of more pins
+  // Unreported settings of one client, their names and values together, and a name; SET of more pins. What is
+  // sent to a server of them is to fit into its socket at once.
+  static constexpr std::size_t kFollowedMax = 256;
+  static constexpr std::size_t kFollowedBytesMax = 16 * 1024;
+  static constexpr std::size_t kNameBytesMax = 256;
 
  private:
   struct Change {
@@ -171,6 +176,7 @@ class ClientSettings {
   std::vector<Change> changes(const ServerSettings& server, Recoded recoded) const;
   void want(Setting setting);
   void want_nothing_of(std::string_view key);
+  bool portable() const;
   bool touch(std::string_view key);
   void touch_what_it_recodes(const Setting& encoding);
   bool reported(std::string_view key) const noexcept { return value_of(*told_, key) != nullptr; }

@@ -2,12 +2,18 @@
 
 #include <utility>
 
+#include "pooling/settings.h"
 #include "protocol/frontend_messages.h"
 
 namespace sluice::pooling {
 namespace {
 
 constexpr std::string_view kCancelled = "57014";
+
+// A row of all settings that may follow, each as long as it is asked for, in an encoding with four bytes to a
+// character.
+static_assert(2 + ClientSettings::kFollowedMax * (4 + 4 * (ClientSettings::kFollowedBytesMax + 1)) <=
+              SettingsMachine::kBodyBytesMax);
 
 }  // namespace
 

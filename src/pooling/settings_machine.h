@@ -38,7 +38,7 @@ class SettingsMachine {
   const std::vector<Report>& reports() const noexcept { return reports_; }
   const std::optional<protocol::ErrorFields>& error() const noexcept { return error_; }
 
-  static constexpr std::uint32_t kBodyBytesMax = 256 * 1024;  // of one message
+  static constexpr std::uint32_t kBodyBytesMax = 17 * 1024 * 1024;  // of one message
   static constexpr std::size_t kReportsMax = 256;
 
  private:

@@ -69,7 +69,7 @@ HandOver::Want HandOver::step_settings() {
   server_.on_reports(settings_->reports());
   bool more = false;
   if (purpose_ == Purpose::Return)
-    client_.on_read(server_, settings_->values());
+    stays_ = !client_.on_read(server_, settings_->values());
   else
     more = client_.on_synced(server_, settings_->values());
   settings_.reset();

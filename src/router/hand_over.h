@@ -36,6 +36,8 @@ class HandOver {
   // After Failed, the server's words when it refuses to set a value of the client's, or to tell one, and is
   // at rest all the same. Without them it is of no more use.
   std::optional<protocol::ErrorFields> error() const;
+  // After Done of Return: what its settings have become cannot follow the client.
+  bool stays() const noexcept { return stays_; }
   // After Done, where it was asked for and told: bytes since the beginning of WAL.
   std::optional<std::uint64_t> position() const noexcept { return position_; }
 
@@ -53,6 +55,7 @@ class HandOver {
   std::optional<pooling::SettingsMachine> settings_;
   std::optional<pooling::SettingsMachine> asking_;  // for the position
   std::optional<std::uint64_t> position_;
+  bool stays_ = false;
   Bytes output_;
 };
 

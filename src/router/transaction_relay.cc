@@ -126,6 +126,7 @@ void TransactionRelay::run_hand_over(Clock::time_point now) {
     return host_.settings_refused(*std::move(error));
   }
   if (const auto position = hand_over_->position()) host_.position_known(*position);
+  if (hand_over_->stays()) return keep_server();
   const HandOver::Purpose purpose = hand_over_->purpose();
   hand_over_.reset();
   if (purpose == HandOver::Purpose::Return) return release(now);
@@ -135,7 +136,7 @@ void TransactionRelay::run_hand_over(Clock::time_point now) {
   if (!ending_) translator_.attach(server_->statements, server_->settings);
 }
 
-// What its settings have become is not to be learnt, so they cannot follow it.
+// What its settings have become is not to be learnt, or is too much, so they cannot follow it.
 void TransactionRelay::keep_server() {
   hand_over_.reset();
   translator_.pin(pooling::PinReason::Set);

@@ -139,6 +139,23 @@ def test_settings_follow_in_the_encoding_of_their_client(pooled):
         assert a.value(BACKEND) == b.value(BACKEND)
 
 
+# Was: one that was larger than the router's buffer for it ended its client.
+@pytest.mark.parametrize("size, pinned", [(8_000, False), (50_000, True), (300_000, True)])
+def test_a_setting_that_is_too_large_to_follow_pins(pooled, size, pinned):
+    with pooled.session() as a, pooled.session() as b:
+        a.query(f"select length(set_config('my.ctx', repeat('\u00e9', {size}), false))")
+        mine = a.value(BACKEND)
+        assert (b.value(BACKEND) != mine) == pinned
+        assert b.value("select coalesce(current_setting('my.ctx', true), '')") == ""
+        assert a.value(f"select current_setting('my.ctx') = repeat('\u00e9', {size})") == "t"
+        shown = [r["pinned"] or "" for r in pooled.console("show clients") if r["user"] == "alice"]
+        assert sorted(shown) == ["", "set" if pinned else ""]
+        a.query("discard all")
+        assert a.value("select coalesce(current_setting('my.ctx', true), '')") == ""
+        shown = [r["pinned"] or "" for r in pooled.console("show clients") if r["user"] == "alice"]
+        assert shown == ["", ""]
+
+
 # Drivers try settings that a server may not have.
 @pytest.mark.parametrize("sql", ["set nosuch to 1", "select set_config('nosuch', '1', false)", "set work_mem to 'much'"])
 def test_a_set_that_failed_is_not_tried_again_elsewhere(pooled, sql):

@@ -81,6 +81,14 @@ TEST(SettingsMachine, FailsWhenSomethingFollowsOrNothingCame) {
 using Values = std::vector<std::optional<std::string>>;
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 
+std::string reads(const std::vector<std::string>& settings) {
+  std::string sql;
+  for (const std::string& name : settings)
+    sql += (sql.empty() ? "SELECT " : ", ") + ("pg_catalog.left(pg_catalog.current_setting('" + name) +
+           "', true), " + std::to_string(ClientSettings::kFollowedBytesMax + 1) + ")";
+  return sql;
+}
+
 class Settings : public testing::Test {
  protected:
   Settings() {
@@ -175,9 +183,7 @@ TEST_F(Settings, UnreportedOnesAreReadBackAndLeaveWithTheClient) {
   EXPECT_TRUE(a.on_set("search_path"));
   EXPECT_TRUE(a.on_set("role"));
   EXPECT_FALSE(a.on_set("work_mem"));
-  EXPECT_EQ(
-      a.read_sql(),
-      "SELECT pg_catalog.current_setting('search_path', true), pg_catalog.current_setting('role', true)");
+  EXPECT_EQ(a.read_sql(), reads({"search_path", "role"}));
   a.on_read(one, Values{"\"$user\", x", "boss"});
   a.on_hand_back(one);
   EXPECT_EQ(a.read_sql(), "");
@@ -240,7 +246,7 @@ TEST_F(Settings, AreSetInTheEncodingOfTheirClient) {
 
   // Its own change of the encoding is one of its values, too.
   a.on_report(one, "client_encoding", "LATIN1");
-  EXPECT_EQ(a.read_sql(), "SELECT pg_catalog.current_setting('search_path', true)");
+  EXPECT_EQ(a.read_sql(), reads({"search_path"}));
   a.on_read(one, in_latin1);
   a.on_hand_back(one);
   EXPECT_EQ(*value_of(*a.wanted(), "search_path"), "\xe9");
@@ -279,13 +285,36 @@ TEST_F(Settings, ResetAllReadsWhatIsNotReported) {
   a.on_read(one, Values{"5s"});
   a.on_hand_back(one);
   a.on_reset_all(one);
-  EXPECT_EQ(a.read_sql(),
-            "SELECT pg_catalog.current_setting('search_path', true), "
-            "pg_catalog.current_setting('statement_timeout', "
-            "true)");
+  EXPECT_EQ(a.read_sql(), reads({"search_path", "statement_timeout"}));
   a.on_read(one, Values{"public", "0"});
   a.on_hand_back(one);
   EXPECT_EQ(a.sync_sql(one), "SELECT pg_catalog.set_config('search_path', 's', false)");
+}
+
+// Was: what was read back broke the connection, and with it the session.
+TEST_F(Settings, ThatAreTooMuchDoNotFollow) {
+  const TrackedSettings all(std::vector<std::string>{"*"});
+  constexpr std::size_t kMost = ClientSettings::kFollowedBytesMax;
+  const auto follows = [&](const Values& values) {
+    ClientSettings client(store, all, {});
+    client.greet(one);
+    bool all_follow = true;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      EXPECT_TRUE(client.on_set("x." + std::to_string(i)));
+      all_follow = client.on_read(one, Values{values[i]});
+    }
+    return all_follow;
+  };
+  EXPECT_TRUE(follows({std::string(kMost - 3, 'v')}));
+  EXPECT_FALSE(follows({std::string(kMost + 1, 'v')}));
+  EXPECT_TRUE(follows({std::string(kMost / 2, 'v'), std::string(kMost / 4, 'v')}));
+  EXPECT_FALSE(follows({std::string(kMost / 2, 'v'), std::string(kMost / 2, 'v')}));
+  EXPECT_TRUE(follows({std::string(kMost / 2, 'v'), std::nullopt}));
+  ClientSettings client(store, all, {});
+  client.greet(one);
+  EXPECT_FALSE(client.on_set(std::string(1000, 'n')));
+  EXPECT_TRUE(client.on_set("search_path"));
+  EXPECT_FALSE(client.on_read(one, Values{"pg_temp, public"})) << "what is created may be temporary";
 }
 
 TEST_F(Settings, AreBoundedAndTellScopesApart) {

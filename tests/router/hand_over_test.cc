@@ -58,7 +58,7 @@ class HandOvers : public testing::Test {
   pooling::ClientSettings client{store, tracked, Parameters{}};
 };
 
-constexpr std::string_view kRead = "SELECT pg_catalog.current_setting(";
+constexpr std::string_view kRead = "SELECT pg_catalog.left(pg_catalog.current_setting(";
 constexpr std::string_view kPosition = "SELECT pg_catalog.pg_wal_lsn_diff(";
 
 // B28: a cancel that comes late hits what the router asks.
@@ -89,6 +89,17 @@ TEST_F(HandOvers, SetTheEncodingBeforeWhatIsWrittenInIt) {
                    row("\xc3\xa9")),
             Want::Done);
   EXPECT_EQ(*pooling::value_of(*server.current(), "client_encoding"), "UTF8");
+}
+
+TEST_F(HandOvers, SayWhereWhatWasReadIsTooMuch) {
+  for (const std::size_t bytes : {std::size_t{100}, std::size_t{30'000}}) {
+    client.on_set("x.y");
+    HandOver hand_over = returning(HandOver::Position::Asked);
+    EXPECT_EQ(hand_over.step(), Want::Read);
+    EXPECT_EQ(answer(hand_over, kRead, row(std::string(bytes, 'v'))), Want::Read);
+    EXPECT_EQ(answer(hand_over, kPosition, row("77")), Want::Done);
+    EXPECT_EQ(hand_over.stays(), bytes > 100);
+  }
 }
 
 TEST_F(HandOvers, AskNotForEver) {

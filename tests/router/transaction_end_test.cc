@@ -18,7 +18,7 @@ using fakes::ScriptedServer;
 namespace metric = telemetry::metric;
 
 constexpr std::string_view kPooled = "pool_mode: transaction\n";
-constexpr std::string_view kReadsSetting = "SELECT pg_catalog.current_setting(";
+constexpr std::string_view kReadsSetting = "SELECT pg_catalog.left(pg_catalog.current_setting(";
 constexpr std::string_view kSetsSetting = "SELECT pg_catalog.set_config(";
 
 Bytes an_error(const std::string& sqlstate, const std::string& message) {
