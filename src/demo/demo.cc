@@ -86,7 +86,6 @@ std::string local_url(std::uint16_t port) {
   return fmt::format("http://127.0.0.1:{}/", port);
 }
 
-// Before anything else: whoever opens them now sees it all begin.
 void say_dashboards(Screen& screen, const Plan& plan) {
   screen.say("Dashboard: " + local_url(plan.router.admin_port) +
              "   (pools, classes, response times, decisions, live)");
@@ -162,7 +161,9 @@ void run_in(const Folder& folder, const Options& options, const std::string& pro
                       users.server_ports,
                       {users.premium, users.freemium, users.app, users.admin, users.monitor},
                       kDatabase};
+  // Before anything else, so that a browser is at hand when the load begins.
   say_dashboards(screen, plan);
+  screen.say("           (both answer once it says ready)");
   Cluster cluster(std::move(servers), folder, signals);
   step("making a PostgreSQL primary");
   cluster.start_primary();
