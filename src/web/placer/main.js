@@ -40,7 +40,7 @@ const nameOf = (route) => (route.route === null ? 'requests of no route' : `${ro
 
 function routeCard(route) {
   const table = el('table', { class: 'scores' });
-  const node = el('section', { class: 'panel route', 'aria-label': `Route ${nameOf(route)}` }, el('h3', {}, el('span', { class: 'name' }), el('span', { class: 'badge' })), el('p', { class: 'note why' }), table);
+  const node = el('section', { class: 'panel route', 'aria-label': `Route ${nameOf(route)}` }, el('h3', {}, el('span', { class: 'name' }), el('span', { class: 'badge' })), el('p', { class: 'note why' }), el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Scores of ${nameOf(route)}` }, table));
   node.table = new Table(table, [
     { title: 'host', cell: (h) => h.name },
     { title: 'score', class: 'number', cell: (h) => millis(h.score_ms.total) },
