@@ -13,6 +13,11 @@ HERE = Path(__file__).parent
 MODULES = Path(os.environ.get("SLUICE_BROWSER_MODULES", HERE.parents[1] / "build/browser/node_modules"))
 
 
+LIVE = "document.querySelector('#stream').textContent === 'live'"
+# 320: the narrowest that a page has to fit without scrolling sideways (WCAG 2.1, 1.4.10 Reflow).
+WIDTHS = (320, 390, 640, 1024, 1440, 2560)
+
+
 class Page:
     """The page that is open in the browser."""
 
@@ -33,6 +38,12 @@ class Page:
     def open(self, url, **options):
         return self.ask("open", url=url, **options)
 
+    def live(self, url, **options):
+        """Opens a page of ours, and waits until it is fed."""
+        answer = self.open(url, **options)
+        self.wait(LIVE)
+        return answer
+
     def wait(self, code, timeout=15):
         """Until the JavaScript expression is true."""
         self.ask("wait", code=code, timeout=timeout * 1000)
@@ -42,6 +53,48 @@ class Page:
 
     def text(self, selector):
         return self.evaluate(f"document.querySelector({json.dumps(selector)}).textContent")
+
+    @staticmethod
+    def painted(canvas, pixel):
+        """JavaScript: how many pixels of the canvas (an expression) are so (one of r, g, b and a), and between which shares of its
+        width; null when there are none."""
+        return f"""(() => {{
+            const canvas = {canvas};
+            if (!canvas) return null;
+            const copy = Object.assign(document.createElement('canvas'), {{ width: canvas.width, height: canvas.height }});
+            const drawn = copy.getContext('2d', {{ willReadFrequently: true }});  // the chart's own would warn
+            drawn.drawImage(canvas, 0, 0);
+            const bytes = drawn.getImageData(0, 0, canvas.width, canvas.height).data;
+            const found = [];
+            for (let i = 0; i < bytes.length; i += 4) {{
+                const [r, g, b, a] = [bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]];
+                if ({pixel}) found.push((i / 4) % canvas.width / canvas.width);
+            }}
+            if (found.length === 0) return null;
+            return {{ count: found.length, left: found.reduce((a, b) => Math.min(a, b)), right: found.reduce((a, b) => Math.max(a, b)) }};
+        }})()"""
+
+    def sees_a_restart(self, server):
+        """The page loses the server it is of, says so, and finds it again."""
+        server.stop()
+        self.wait("document.querySelector('#stream').textContent === 'reconnecting'")
+        server.start()
+        self.wait(LIVE, 20)
+        # That nobody was there is what the browser itself says; the page says nothing.
+        assert all("ERR_" in problem or "503" in problem for problem in self.problems())
+        self.ask("forget")
+
+    def scrolls_sideways(self):
+        """The widths at which more than the tables' own regions does."""
+        found = []
+        for width in WIDTHS:
+            self.ask("resize", width=width, height=900)
+            try:
+                # Charts follow a little later.
+                self.wait(f"innerWidth === {width} && document.documentElement.scrollWidth <= {width}", 5)
+            except AssertionError:
+                found.append(width)
+        return found
 
     def problems(self):
         """What the console, uncaught errors and the content security policy had to say."""

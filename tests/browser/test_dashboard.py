@@ -50,8 +50,7 @@ def sessions(router, count, user="alice", **options):
 
 def shown(page, router, **options):
     """The page, with live data."""
-    answer = page.open(url(router), **options)
-    page.wait("document.querySelector('#stream').textContent === 'live'")
+    answer = page.live(url(router), **options)
     page.wait("document.querySelectorAll('.tile').length === 6")
     return answer
 
@@ -90,6 +89,8 @@ def test_a_replica_moves_when_it_is_borrowed_and_when_it_is_returned(page, route
         page.wait("watched.classList.contains('moved') && watched.querySelector('.badge').textContent === 'borrowed'")
         page.wait(f"document.querySelector('#moves').textContent === '{mixed} went from mixed to premium'")
         page.wait("document.querySelector('#changes tbody tr td:nth-child(3)').textContent === 'borrowed'")
+    # It is given back when the next session comes and the others are seen to have ended.
+    page.wait("document.querySelector('[data-class=premium] .sessions dd').textContent === '0'")
     with sessions(router, 1):
         page.wait(f"{pool_of(mixed)} === 'mixed'")
         page.wait("document.querySelector('#changes tbody tr td:nth-child(3)').textContent === 'returned'")
@@ -98,16 +99,10 @@ def test_a_replica_moves_when_it_is_borrowed_and_when_it_is_returned(page, route
 def test_finds_the_router_again_after_a_restart(page, router):
     shown(page, router)
     started = page.evaluate("fetch('/v1/overview').then(r => r.json()).then(o => o.started_ms)")
-    router.stop()
-    page.wait("document.querySelector('#stream').textContent === 'reconnecting'")
-    router.start()
-    page.wait("document.querySelector('#stream').textContent === 'live'", 20)
+    page.sees_a_restart(router)
     with sessions(router, 2):
         page.wait("document.querySelector('[data-class=premium] .sessions dd').textContent === '2'")
     assert page.evaluate("fetch('/v1/overview').then(r => r.json()).then(o => o.started_ms)") > started
-    # That nobody was there is what the browser itself says; the page says nothing.
-    assert all("ERR_" in problem or "503" in problem for problem in page.problems())
-    page.ask("forget")
 
 
 def test_notices_that_a_connection_is_dead(page, router):
@@ -146,19 +141,7 @@ def test_many_tabs_do_not_hang(page, router):
     assert page.evaluate("fetch('/v1/overview').then((answer) => answer.status)") == 200
 
 
-BLUE = [37, 99, 235]  # --c0 in light
-
-
-def painted(chart, colour):
-    """Whether the chart's canvas has that colour somewhere."""
-    return f"""(() => {{
-        const canvas = document.querySelector('{chart} canvas');
-        if (!canvas) return false;
-        const bytes = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-        for (let i = 0; i < bytes.length; i += 4)
-            if (bytes[i] === {colour[0]} && bytes[i + 1] === {colour[1]} && bytes[i + 2] === {colour[2]} && bytes[i + 3] === 255) return true;
-        return false;
-    }})()"""
+BLUE = "r === 37 && g === 99 && b === 235 && a === 255"  # --c0 in light
 
 
 def hour_of(names):
@@ -186,7 +169,7 @@ def test_charts_have_their_colours_when_the_hour_comes_before_the_overview(page,
     page.open(url(router), answers=answers)
     page.wait("document.querySelector('#sessions-chart canvas') !== null")
     page.wait("document.querySelector('#sessions-chart .swatch.c0') !== null")
-    page.wait(painted("#sessions-chart", BLUE))
+    page.wait(page.painted("document.querySelector('#sessions-chart canvas')", BLUE))
     page.wait("[...document.querySelectorAll('#timeline .swatch')].slice(0, 3).map((one) => one.className).join() === 'swatch c0,swatch c1,swatch mixed'")
 
 
@@ -297,36 +280,39 @@ def test_a_hostile_router_could_not_inject_markup_either(page, router):
     assert page.evaluate("typeof hacked") == "undefined"
 
 
+def unlock(page, token):
+    page.ask("click", selector="#unlock")
+    page.ask("fill", selector="#unlock-dialog input", text=token)
+    page.ask("press", key="Enter")
+    page.wait("!document.querySelector('#reload').hidden")
+
+
+def drain(page, name):
+    """As far as the question."""
+    page.ask("click", selector=f"#replicas button[aria-label='Drain {name}']")
+    page.wait("document.querySelector('#confirm-dialog').open")
+    assert name in page.text("#confirm-title")
+
+
 def test_commands_need_the_token_and_a_confirmation(page, router):
     shown(page, router)
     assert page.evaluate("document.querySelector('#reload').hidden")
     assert "Drain" not in page.text("#replicas")
 
-    def unlock(token):
-        page.ask("click", selector="#unlock")
-        page.ask("fill", selector="#unlock-dialog input", text=token)
-        page.ask("press", key="Enter")
-        page.wait("!document.querySelector('#reload').hidden")
-
-    def drain(name):
-        page.ask("click", selector=f"#replicas button[aria-label='Drain {name}']")
-        page.wait("document.querySelector('#confirm-dialog').open")
-        assert name in page.text("#confirm-title")
-
-    unlock("not the token, but as long as it")
-    drain("r1")
+    unlock(page, "not the token, but as long as it")
+    drain(page, "r1")
     page.ask("click", selector="#confirm-dialog [type=submit]")
     page.wait("document.querySelector('.toast.failed').textContent.includes('token')")
     page.wait("document.querySelector('#reload').hidden")
     assert all("401" in problem for problem in page.problems())
     page.ask("forget")
 
-    unlock(TOKEN)
-    drain("r1")
+    unlock(page, TOKEN)
+    drain(page, "r1")
     page.ask("press", key="Escape")
     page.wait("!document.querySelector('#confirm-dialog').open")
     assert not json.loads(router.http("/v1/overview")[1])["replicas"][1]["draining"]
-    drain("r1")
+    drain(page, "r1")
     page.ask("click", selector="#confirm-dialog [type=submit]")
     page.wait("document.querySelector('[data-replica=r1] .badge').textContent === 'draining'")
     page.ask("click", selector="#replicas button[aria-label='Undrain r1']")
@@ -354,6 +340,30 @@ def test_is_accessible(page, router, scheme, width):
         assert page.ask("audit") == []
         # Nothing but the tables' own regions scrolls sideways.
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_is_accessible_to_those_who_command(page, router, scheme):
+    shown(page, router, scheme=scheme)
+    page.ask("click", selector="#unlock")
+    page.wait("document.querySelector('#unlock-dialog').open")
+    assert page.ask("audit") == []
+    page.ask("press", key="Escape")
+    unlock(page, TOKEN)
+    assert page.ask("audit") == []
+    drain(page, "r1")
+    assert page.ask("audit") == []
+    page.ask("click", selector="#confirm-dialog [type=submit]")
+    page.wait("document.querySelector('.toast') !== null && document.querySelector('[data-replica=r1] .badge').textContent === 'draining'")
+    assert page.ask("audit") == []
+
+
+def test_fits_any_width(page, router):
+    with sessions(router, 21):
+        shown(page, router)
+        page.wait("document.querySelectorAll('#decisions tbody tr').length > 3")
+        unlock(page, TOKEN)
+        assert page.scrolls_sideways() == []
 
 
 def test_can_be_used_with_the_keyboard_alone(page, router):

@@ -18,9 +18,12 @@ def placed(make_placer, make_host):
     return placer
 
 
+def url(placer):
+    return f"http://127.0.0.1:{placer.config['admin_port']}/"
+
+
 def shown(page, placer, **options):
-    answer = page.open(f"http://127.0.0.1:{placer.config['admin_port']}/", **options)
-    page.wait("document.querySelector('#stream').textContent === 'live'")
+    answer = page.live(url(placer), **options)
     page.wait("document.querySelectorAll('.route').length === 3")
     return answer
 
@@ -40,7 +43,7 @@ def test_shows_hosts_scores_and_why_not_as_wanted(page, placed):
 
 def test_tells_routes_apart_that_differ_by_method(page, make_placer, make_host):
     placer = make_placer(make_host("a"), routes=[{"pattern": "/x", "method": "GET"}, {"pattern": "/x", "method": "POST"}, {"pattern": "/x"}])
-    page.open(f"http://127.0.0.1:{placer.config['admin_port']}/")
+    page.open(url(placer))
     page.wait("document.querySelectorAll('.route').length === 4")
     names = page.evaluate("[...document.querySelectorAll('.route .name')].map((one) => one.textContent)")
     assert names == ["GET /x", "POST /x", "/x", "requests of no route"]
@@ -49,11 +52,25 @@ def test_tells_routes_apart_that_differ_by_method(page, make_placer, make_host):
 def test_shows_a_host_that_has_gone(page, make_placer, make_host):
     gone = make_host("b")
     placer = make_placer(make_host("a"), gone)
-    page.open(f"http://127.0.0.1:{placer.config['admin_port']}/placer")
+    page.open(url(placer) + "placer")
     page.wait("document.querySelectorAll('#hosts .badge.up').length === 2")
     gone.close()
     page.wait("document.querySelector('#hosts .badge.down') !== null", 20)
     page.wait("document.querySelector('#hosts tbody tr:nth-child(2) .problem').textContent !== ''")
+
+
+def test_finds_the_placer_again_after_a_restart(page, make_placer, make_host):
+    gone = make_host("b")
+    placer = make_placer(make_host("a"), gone)
+    page.live(url(placer))
+    page.sees_a_restart(placer)
+    gone.close()
+    page.wait("document.querySelector('#hosts .badge.down') !== null", 20)
+
+
+def test_fits_any_width(page, placed):
+    shown(page, placed)
+    assert page.scrolls_sideways() == []
 
 
 def test_remembers_where_requests_went(placed):
