@@ -280,6 +280,20 @@ def test_a_hostile_router_could_not_inject_markup_either(page, router):
     assert page.evaluate("typeof hacked") == "undefined"
 
 
+def test_tells_totals_from_what_came_within_ten_seconds(page, router):
+    overview = json.loads(router.http("/v1/overview")[1])
+    for rejections in ({}, {"no_such_database": 3}):
+        document = json.dumps({**overview, "rejections": rejections})
+        answers = {
+            "/v1/events": {"type": "text/event-stream", "body": f"event: overview\ndata: {document}\n\n"},
+            "/v1/overview": {"type": "application/json", "body": document},
+        }
+        page.open(url(router), answers=answers)
+        page.wait("document.querySelectorAll('.tile').length === 6")
+        said = page.evaluate("document.querySelector('#rejections').closest('.panel').innerText")
+        assert ("Since the start" in said) == ("no such database" in said) == bool(rejections)
+
+
 def unlock(page, token):
     page.ask("click", selector="#unlock")
     page.ask("fill", selector="#unlock-dialog input", text=token)

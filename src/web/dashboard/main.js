@@ -72,7 +72,7 @@ function showOverview(document) {
   board.show(overview, colours);
   replicas.show(overview, colours);
   showWarnings(byId('warnings'), byId('warning-list'), overview.warnings);
-  showRejections(byId('rejections'), overview.rejections);
+  showRejections(byId('rejections-title'), byId('rejections'), overview.rejections);
   if (!recoloured) return;
   showHistory();
   if (decided) showDecisions();

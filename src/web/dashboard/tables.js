@@ -110,10 +110,12 @@ export function showWarnings(section, list, warnings) {
   );
 }
 
-export function showRejections(list, rejections) {
+export function showRejections(title, list, rejections) {
+  const reasons = Object.entries(rejections);
+  title.hidden = reasons.length === 0;
   keyed(
     list,
-    Object.entries(rejections),
+    reasons,
     ([reason]) => reason,
     ([reason]) => el('li', {}, el('span', {}, words(reason)), el('b')),
     (node, [, n]) => setText(node.lastElementChild, count(n)),
