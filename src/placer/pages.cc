@@ -305,7 +305,7 @@ is the score under the policy that is followed, and `known_ms` what is known of 
 is: `client` is the TCP connect that user_first goes by, `path` a request for the health page, `sql` one call to the
 database. `missing` names the first term that the wanted policy lacks, `why` says it in words; `method` is `null` for a route of all methods. Under adaptive, `share` is the
 part of the route's requests that goes to the host now. `/v1/overview`, made at most once a second whoever asks, has the scores of each route, the last with `null` for requests of no route, and
-of every ten seconds of the last hour the requests that each host was chosen for.
+of every ten seconds of the last hour the requests that each host was chosen for, and whether some configured route was not placed by the wanted policy at their end (`degraded`).
 )";
   return out;
 }

@@ -1,6 +1,7 @@
 """The placer's page in a real browser, in front of compute hosts of the tests' own."""
 
 import json
+import time
 
 import pytest
 
@@ -66,6 +67,42 @@ def test_finds_the_placer_again_after_a_restart(page, make_placer, make_host):
     page.sees_a_restart(placer)
     gone.close()
     page.wait("document.querySelector('#hosts .badge.down') !== null", 20)
+
+
+def hour(degraded):
+    """A history with a sample of each of these, the newest just now."""
+    now, count = int(time.time() * 1000), len(degraded)
+    return {
+        "step_s": 10,
+        "times_ms": [now - 10000 * (count - 1 - i) for i in range(count)],
+        "degraded": degraded,
+        "hosts": [{"name": "a", "requests": [20 + i for i in range(count)]}],
+    }
+
+
+EDGE = "r === 138 && g === 82 && b === 0 && a === 255"  # --warn in light
+
+
+def test_shades_the_times_that_were_not_placed_as_wanted(page, placed):
+    overview = json.loads(placed.http("/v1/overview")[1])
+
+    def shade_of(degraded):
+        history = hour(degraded)
+        body = json.dumps({**overview, "history": history})
+        page.live(url(placed), width=1440, answers={"/v1/overview": {"type": "application/json", "body": body}})
+        page.wait("document.querySelector('#requests-chart canvas') !== null")
+        shaded = page.text("#shaded") if page.evaluate("!document.querySelector('#shaded').hidden") else None
+        clock = [time.strftime("%M:%S", time.localtime(ms / 1000)) for ms in history["times_ms"]]
+        return clock, shaded, page.evaluate(page.painted("document.querySelector('#requests-chart canvas')", EDGE))
+
+    # Thirty samples are all that is shown: a sample is of the ten seconds before it.
+    clock, text, edge = shade_of([10 <= i < 16 for i in range(30)])
+    assert "for 1 min, last from " in text and clock[9] in text and text.endswith(clock[15])
+    assert 0.3 < edge["left"] < 0.4 and 0.5 < edge["right"] < 0.6
+    clock, text, edge = shade_of([i < 3 or i >= 28 for i in range(30)])
+    assert "for 50 s, since " in text and text.endswith(clock[27])
+    assert edge["left"] < 0.1 and edge["right"] > 0.95
+    assert shade_of([False] * 30)[1:] == (None, None)
 
 
 def test_fits_any_width(page, placed):

@@ -1,7 +1,7 @@
 // The placer's page: hosts, scores by term, where requests went, and what is missing to place them as wanted.
 import { Chart } from '../shared/chart.js';
 import { Table, el, keyed, setAttribute, setClass, setText } from '../shared/dom.js';
-import { count, duration, kUnknown, millis, words } from '../shared/format.js';
+import { clock, count, duration, kUnknown, millis, words } from '../shared/format.js';
 import { fetchJson } from '../shared/live.js';
 import { initTheme } from '../shared/theme.js';
 
@@ -11,7 +11,7 @@ const kColours = 8;
 const kTerms = ['path', 'connect', 'database', 'dependencies', 'residual', 'correction', 'waiting'];
 const byId = (id) => document.getElementById(id);
 
-const chart = new Chart(byId('requests-chart'), { name: 'Requests', format: count });
+const chart = new Chart(byId('requests-chart'), { name: 'Requests', format: count, shade: 'warn' });
 
 function badge(text, css) {
   return (cell, item) => {
@@ -78,6 +78,33 @@ function paintRoute(node, route) {
   route.hosts.forEach((h, i) => setClass(node.table.body.children[i], 'chosen', h.name === route.chosen));
 }
 
+// The times that were not placed as wanted, from the sample before the first that says so: { from, to } in seconds.
+function degradedSpans({ degraded, step_s: step }, times) {
+  const spans = [];
+  times.forEach((to, i) => {
+    if (!degraded[i]) return;
+    if (i > 0 && degraded[i - 1]) spans.at(-1).to = to;
+    else spans.push({ from: times[i - 1] ?? to - step, to });
+  });
+  return spans;
+}
+
+function showHistory(history) {
+  const times = history.times_ms.map((ms) => ms / 1000);
+  const spans = degradedSpans(history, times);
+  chart.show(
+    times,
+    history.hosts.map((h, i) => ({ label: h.name, colour: `c${i % kColours}`, values: h.requests })),
+    spans,
+  );
+  byId('shaded').hidden = spans.length === 0;
+  if (spans.length === 0) return;
+  const total = Math.round(spans.reduce((sum, { from, to }) => sum + to - from, 0));
+  const { from, to } = spans.at(-1);
+  const last = to === times.at(-1) ? `since ${clock(from * 1000)}` : `last from ${clock(from * 1000)} to ${clock(to * 1000)}`;
+  setText(byId('shaded-text'), `Shaded: not placed as wanted, for ${duration(total * 1000)}, ${last}`);
+}
+
 function show(overview) {
   const state = overview.shutting_down ? 'draining' : overview.ready ? 'ready' : 'not ready';
   setText(byId('state'), state);
@@ -87,11 +114,7 @@ function show(overview) {
   keyed(byId('reasons'), overview.reasons, (r) => r, (r) => el('li', {}, r), () => {});
   hosts.show(overview.hosts, (h) => h.name);
   keyed(byId('routes'), overview.routes, (r) => JSON.stringify([r.method, r.route]), routeCard, paintRoute);
-  const { history } = overview;
-  chart.show(
-    history.times_ms.map((ms) => ms / 1000),
-    history.hosts.map((h, i) => ({ label: h.name, colour: `c${i % kColours}`, values: h.requests })),
-  );
+  showHistory(overview.history);
 }
 
 let timer = 0;

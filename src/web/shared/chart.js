@@ -5,21 +5,24 @@ import { colour } from './theme.js';
 
 const kHeight = 180;
 const kSpanMin = 5 * 60; // seconds shown at least
+const kEdge = 3; // pixels
 
 export class Chart {
-  // name: for people; format: of a value; bars: as columns instead of lines; stepped: constant between samples.
-  constructor(root, { name, format, bars = false, stepped = false, sync = 'history' }) {
-    Object.assign(this, { root, name, format, bars, stepped, sync });
+  // name: for people; format: of a value; bars: as columns instead of lines; shade: the colour of what show() is told to shade.
+  constructor(root, { name, format, bars = false, shade = '', sync = 'history' }) {
+    Object.assign(this, { root, name, format, bars, shade, sync });
     this.canvas = el('div', { class: 'chart', role: 'img' });
     this.legend = el('ul', { class: 'legend' });
     root.append(this.canvas, this.legend);
     this.series = [];
+    this.spans = [];
     new ResizeObserver(() => this.plot?.setSize({ width: this.canvas.clientWidth, height: kHeight })).observe(this.canvas);
   }
 
-  // series: [{ label, colour, values }], all as long as `times` (seconds).
-  show(times, series) {
+  // series: [{ label, colour, values }], all as long as `times` (seconds); spans: [{ from, to }] of time (seconds) to shade.
+  show(times, series, spans = []) {
     this.data = [times, ...series.map((one) => one.values)];
+    this.spans = spans;
     const same = series.length === this.series.length && series.every((one, i) => one.label === this.series[i].label && one.colour === this.series[i].colour);
     this.series = series;
     if (!this.plot || !same) this.build();
@@ -29,7 +32,7 @@ export class Chart {
 
   build() {
     this.plot?.destroy();
-    const paths = this.bars ? uPlot.paths.bars({ size: [0.8, 24] }) : this.stepped ? uPlot.paths.stepped({ align: 1 }) : undefined;
+    const paths = this.bars ? uPlot.paths.bars({ size: [0.8, 24] }) : undefined;
     const axis = {
       stroke: () => colour('ink-soft'),
       grid: { stroke: () => colour('line'), width: 1 },
@@ -63,11 +66,27 @@ export class Chart {
             paths,
           })),
         ],
-        hooks: { setCursor: [(plot) => this.words(plot.cursor.idx ?? null)] },
+        hooks: { setCursor: [(plot) => this.words(plot.cursor.idx ?? null)], drawClear: [(plot) => this.shadeSpans(plot)] },
       },
       this.data,
       this.canvas,
     );
+  }
+
+  // Behind the lines, with an edge on top: the shade alone would be too faint for some.
+  shadeSpans({ ctx, bbox, valToPos }) {
+    if (this.spans.length === 0) return;
+    ctx.save();
+    ctx.fillStyle = colour(this.shade);
+    for (const { from, to } of this.spans) {
+      const left = Math.max(valToPos(from, 'x', true), bbox.left);
+      const width = Math.max(valToPos(to, 'x', true) - left, kEdge);
+      ctx.globalAlpha = 0.15;
+      ctx.fillRect(left, bbox.top, width, bbox.height);
+      ctx.globalAlpha = 1;
+      ctx.fillRect(left, bbox.top, width, kEdge * devicePixelRatio);
+    }
+    ctx.restore();
   }
 
   // At a place under the cursor, or the newest.
