@@ -12,12 +12,14 @@ const axe = readFileSync(join(modules, 'axe-core/axe.min.js'), 'utf8');
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
 
 let page = null;
+let metrics = null; // where the browser tells of the page's
 let problems = [];
 
 async function open({ url, scheme = 'light', width = 1440, height = 900, answers = {} }) {
   await page?.context().close();
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme });
   page = await context.newPage();
+  metrics = null;
   problems = [];
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) problems.push(message.text());
@@ -69,7 +71,28 @@ const commands = {
   fill: ({ selector, text }) => page.fill(selector, text, { timeout: 5000 }),
   resize: ({ width, height }) => page.setViewportSize({ width, height }),
   press: ({ key }) => page.keyboard.press(key),
-  screenshot: ({ path, whole = false }) => page.screenshot({ path, fullPage: whole, animations: 'disabled' }).then(() => path),
+  // What is to be seen, or all from the node `from` downwards.
+  async screenshot({ path, from }) {
+    const clip = from && (await page.evaluate((selector) => {
+      const y = Math.max(0, Math.floor(document.querySelector(selector).getBoundingClientRect().top + scrollY) - 16);
+      return { x: 0, y, width: innerWidth, height: document.documentElement.scrollHeight - y };
+    }, from));
+    await page.screenshot({ path, animations: 'disabled', ...(clip && { fullPage: true, clip }) });
+    return path;
+  },
+  // CPU seconds of the page's main thread so far.
+  async cpu() {
+    if (!metrics) {
+      metrics = await page.context().newCDPSession(page);
+      await metrics.send('Performance.enable', { timeDomain: 'threadTicks' });
+    }
+    const found = await metrics.send('Performance.getMetrics');
+    return found.metrics.find((one) => one.name === 'TaskDuration').value;
+  },
+  // To an empty page, which asks nobody for anything.
+  leave: async () => {
+    await page.goto('about:blank');
+  },
   // What axe finds, a line per rule.
   async audit() {
     await page.evaluate(axe);
