@@ -1,7 +1,6 @@
 """The dashboard in a real browser, on a real router in front of real servers."""
 
 import contextlib
-import itertools
 import json
 import os
 import secrets
@@ -18,7 +17,6 @@ from harness.net import wait_until
 
 TOKEN = "a token for the tests, of 32 bytes".replace(" ", "-")
 ROOT = Path(__file__).resolve().parents[2]
-IMAGES = ROOT / "docs/images"
 HOSTILE = '<img src=x onerror="hacked=1">'
 HOSTILE_USER = "<img src=x onerror=hacked=1>"
 HOSTILE_DATABASE = "<svg/onload=hacked=2>"
@@ -412,32 +410,3 @@ def test_the_last_hour_survives_a_new_visit(page, router):
     wait_until(lambda: len(json.loads(router.http("/v1/history")[1])["times_ms"]) >= 2, 25, "two samples")
     shown(page, router)
     page.wait("document.querySelector('#timeline canvas').getAttribute('aria-label').includes('r0 in')")
-
-
-def test_pictures_for_the_documents(page, router, tmp_path):
-    """SLUICE_WRITE_IMAGES=1 takes its time and keeps them in docs/images."""
-    keep = bool(os.environ.get("SLUICE_WRITE_IMAGES"))
-    with contextlib.ExitStack() as stack:
-        clients = [*stack.enter_context(sessions(router, 18)), *stack.enter_context(sessions(router, 9, "bob"))]
-
-        def load(seconds):
-            end = time.monotonic() + seconds
-            for client in itertools.cycle(clients):
-                trace = f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01"
-                client.run(Q(f"select pg_sleep(random() * 0.02) /*route='%2Ffeed',traceparent='{trace}'*/"))
-                if time.monotonic() > end:
-                    break
-
-        load(60 if keep else 1)
-        clients += stack.enter_context(sessions(router, 4))
-        load(40 if keep else 1)
-        for scheme in ("light", "dark"):
-            shown(page, router, scheme=scheme, width=1400, height=1640)
-            page.wait("document.querySelectorAll('.tile.borrowed').length === 1")
-            page.wait("document.querySelectorAll('#decisions tbody tr').length > 10")
-            # These would be of the tests' own configuration, with the paths of this machine.
-            page.evaluate("document.querySelector('#warnings').style.display = 'none'")
-            load(4 if keep else 1)
-            folder = IMAGES if keep else tmp_path
-            path = page.ask("screenshot", path=str(folder / f"dashboard-{scheme}.png"))
-            assert Path(path).stat().st_size > 20_000
