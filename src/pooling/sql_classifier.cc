@@ -395,6 +395,27 @@ void take_over(const SqlFacts& block, SqlFacts& facts) {
   }
 }
 
+// What a string is when it is executed, its blanks written as escapes included; nothing where another escape
+// hides some of it.
+std::optional<std::string> executed(const SqlToken& token, Backslash backslash) {
+  const char kind = token.text.front();
+  const bool escapes = kind == 'e' || kind == 'E' || (kind == '\'' && backslash == Backslash::Escape);
+  const bool may_hide = escapes || kind == 'u' || kind == 'U';
+  if (!may_hide || token.text.find('\\') == std::string_view::npos) return token.string_value();
+  std::string value;
+  const std::string raw = token.string_value();
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    if (raw[i] != '\\') {
+      value += raw[i];
+      continue;
+    }
+    constexpr std::string_view kBlanks = "nrtf";
+    if (!escapes || ++i == raw.size() || kBlanks.find(raw[i]) == std::string_view::npos) return std::nullopt;
+    value += '\n';  // which ends a comment, as a real one may
+  }
+  return value;
+}
+
 // PL/pgSQL: statements begin behind some of its words, too, and a string may be one to be executed.
 void read_block(std::string_view code, Reading reading, SqlFacts& facts) {
   SqlFacts block;
@@ -413,8 +434,12 @@ void read_block(std::string_view code, Reading reading, SqlFacts& facts) {
       continue;
     }
     if (std::exchange(first, false)) raises = token.word("raise");
-    if (token.kind == SqlTokenKind::String && !raises)
-      take_over(read_text(token.string_value(), reading), facts);
+    if (token.kind == SqlTokenKind::String && !raises) {
+      if (const std::optional<std::string> text = executed(token, reading.backslash))
+        take_over(read_text(*text, reading), facts);
+      else
+        facts.pins.add(PinReason::Set);
+    }
     statement.token(token);
   }
   take_over(block, facts);

@@ -51,7 +51,7 @@ struct SqlFacts {
   static constexpr std::size_t kStepsMax = 32;
 
   // There may be more in it than was looked at that leaves something behind.
-  bool large() const noexcept { return truncated && (statement_count > 1 || has_block); }
+  bool large() const noexcept { return truncated && (statement_count != 1 || has_block); }
   // Nothing that pooling has to act upon.
   bool ordinary() const noexcept { return pins.empty() && steps.empty() && !truncated; }
   // The one step of a text that has no other statement, else nullptr.

@@ -144,7 +144,7 @@ TEST(Summary, CountsSessionsThatHadNoTimeToAsk) {
     connected(record, moment, 10);
     sums.add(record);
   }
-  const WaitingSummary& waiting = sums.summary().waiting[0];
+  const WaitingSummary waiting = sums.summary().waiting[0];
   EXPECT_EQ(waiting.sessions, 1U);
   EXPECT_EQ(waiting.lost.cut, 2U);
   EXPECT_DOUBLE_EQ(waiting.lost.share(waiting.sessions), 2.0 / 3);

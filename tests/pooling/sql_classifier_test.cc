@@ -157,6 +157,10 @@ TEST(SqlClassifier, LooksIntoDoBlocks) {
       {"do $$ begin execute 'set app.' || n || ' to 1'; end $$", "set"},
       {"do $$ begin execute 'reset app.' || n; end $$", "set"},
       {R"(do E'begin set role\x20team; end')", "set"},
+      {R"(do $$ begin execute E'\x73et role team'; end $$)", "set"},
+      {R"(do $$ begin execute U&'\0073et role team'; end $$)", "set"},
+      {R"(do $$ begin execute E'select \'\'; set role team'; end $$)", "set"},
+      {R"(do $$ begin execute E'create\ntemp table t (a int)'; end $$)", "temporary_table"},
       {"do $$ begin execute 'do ''begin create temp table t (a int); end'''; end $$", "temporary_table"}};
   for (const auto& [sql, reason] : reasons)
     EXPECT_EQ(pins(sql), Names{reason}) << sql;
@@ -165,6 +169,8 @@ TEST(SqlClassifier, LooksIntoDoBlocks) {
       {"do $$ begin /* c */ set work_mem = '1MB'; end $$", "work_mem"},
       {"do $$ begin if true then perform 1; else set work_mem = '1MB'; end if; end $$", "work_mem"},
       {"do $$ begin execute 'set session authorization x'; end $$", "session_authorization"},
+      {R"(do $$ begin execute E'\nset role team'; end $$)", "role"},
+      {R"(do $$ begin execute E'-- a comment\nset\trole team'; end $$)", "role"},
       {"do $$ begin execute format('set search_path to %I', s); end $$", "search_path"},
       {"do $$ begin perform set_config('x.y', 'v', false); end $$", "x.y"}};
   for (const auto& [sql, name] : sets) {
@@ -180,6 +186,7 @@ TEST(SqlClassifier, LooksIntoDoBlocks) {
         "do $$ begin insert into t values (1) on conflict do update set a = 2; end $$",
         "do $$ begin -- set role x\n perform pg_advisory_xact_lock(1); end $$",
         "do $$ begin raise notice 'load it'; raise 'set role x'; end $$",
+        R"(do $$ begin perform regexp_replace(a, '\s+', E'\n') from t; end $$)",
         "do $$ begin execute 'deallocate all'; commit; end $$", "do $$ begin create role temp; end $$"})
     EXPECT_TRUE(classify(sql).ordinary()) << sql;
   std::string many = "do $$ begin ";
@@ -349,6 +356,20 @@ TEST(SqlClassifier, KeepsABoundedNumberOfSteps) {
   EXPECT_EQ(facts.steps.size(), SqlFacts::kStepsMax);
   EXPECT_TRUE(facts.truncated);
   EXPECT_EQ(facts.statement_count, 1000u);
+}
+
+TEST(SqlClassifier, KnowsWhatMayHoldMoreThanWasLookedAt) {
+  const auto large = [](std::uint32_t statements, bool block) {
+    SqlFacts facts;
+    facts.truncated = true;
+    facts.statement_count = statements;
+    facts.has_block = block;
+    return facts.large();
+  };
+  EXPECT_TRUE(large(0, false)) << "a comment, and who knows what behind it";
+  EXPECT_FALSE(large(1, false));
+  EXPECT_TRUE(large(1, true));
+  EXPECT_TRUE(large(2, false));
 }
 
 }  // namespace
