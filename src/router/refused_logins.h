@@ -17,8 +17,8 @@ namespace sluice::router {
 
 // Logins that servers have refused for what the user proves or where it comes from (SQLSTATE class 28): a
 // server is not asked the same again for a second, then for twice as long each time, ten seconds at most, so
-// that clients that come back at once with an old password cost PostgreSQL nothing. Any thread; while there
-// are none, asking costs one relaxed load.
+// that clients that come back at once with an old password cost PostgreSQL few logins. Any thread; while
+// there are none, asking costs one relaxed load.
 class RefusedLogins {
  public:
   using Clock = std::chrono::steady_clock;
