@@ -255,8 +255,7 @@ TEST(SessionLogin, DoesNotAskAServerAgainAtOnceForARefusedLogin) {
   world.run_for(1s);
   ScriptedClient& client = world.ready_client();
   EXPECT_EQ(world.last_server(), "a");
-  client.terminate();
-  world.settle();
+  world.end(client);
   world.expect_nothing_left();
 }
 
@@ -270,8 +269,7 @@ TEST(SessionLogin, AsksAServerAgainForARefusedLoginAfterReconnect) {
   world.shared().drop_idle(std::nullopt);
   ScriptedClient& client = world.ready_client();
   EXPECT_EQ(world.last_server(), "a");
-  client.terminate();
-  world.settle();
+  world.end(client);
   world.expect_nothing_left();
 }
 

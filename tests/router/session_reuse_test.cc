@@ -321,14 +321,17 @@ TEST(SessionCancel, OfOneSessionIsOneAtATimeAndOneBehindIt) {
   world.expect_nothing_left();
 }
 
-// Servers that close no connection of a cancel hold up the others for as long as cancel_wait_timeout.
-TEST(SessionCancel, BeyondThoseThatRunAtATimeWaitsForItsTurn) {
-  SessionWorld world(kCancels);
-  constexpr std::size_t kBeyond = 40;
+void hold_cancels(SessionWorld& world, bool hold) {
   for (const std::string name : {"a", "b", "c"})
-    world.server(name).hold_cancels = true;
+    world.server(name).hold_cancels = hold;
+}
+
+// So many clients with a query each, all of which are cancelled while servers close no connection of a
+// cancel.
+std::vector<ScriptedClient*> cancelled_together(SessionWorld& world, std::size_t count) {
+  hold_cancels(world, true);
   std::vector<ScriptedClient*> clients;
-  for (std::size_t i = 0; i < kCancelsRunningMax + kBeyond; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     clients.push_back(&world.ready_client());
     clients.back()->query("wait");
   }
@@ -337,9 +340,16 @@ TEST(SessionCancel, BeyondThoseThatRunAtATimeWaitsForItsTurn) {
     world.connect().cancel(*client);
     world.settle();
   }
+  return clients;
+}
+
+// Servers that close no connection of a cancel hold up the others for as long as cancel_wait_timeout.
+TEST(SessionCancel, BeyondThoseThatRunAtATimeWaitsForItsTurn) {
+  SessionWorld world(kCancels);
+  constexpr std::size_t kBeyond = 40;
+  std::vector<ScriptedClient*> clients = cancelled_together(world, kCancelsRunningMax + kBeyond);
   EXPECT_EQ(cancels_sent(world), static_cast<std::size_t>(kCancelsRunningMax));
-  for (const std::string name : {"a", "b", "c"})
-    world.server(name).hold_cancels = false;
+  hold_cancels(world, false);
   world.run_for(11s);
   EXPECT_EQ(cancels_sent(world), clients.size());
   EXPECT_EQ(world.reading().value(telemetry::metric::cancels_total, telemetry::CancelResult::Forwarded),
@@ -352,20 +362,8 @@ TEST(SessionCancel, BeyondThoseThatRunAtATimeWaitsForItsTurn) {
 
 TEST(SessionCancel, ThatWaitsForItsTurnIsNoneOnceItsSessionIsOver) {
   SessionWorld world(kCancels);
-  for (const std::string name : {"a", "b", "c"})
-    world.server(name).hold_cancels = true;
-  std::vector<ScriptedClient*> clients;
-  for (std::size_t i = 0; i <= kCancelsRunningMax; ++i) {
-    clients.push_back(&world.ready_client());
-    clients.back()->query("wait");
-  }
-  world.settle();
-  for (const ScriptedClient* const client : clients) {
-    world.connect().cancel(*client);
-    world.settle();
-  }
-  for (const std::string name : {"a", "b", "c"})
-    world.server(name).hold_cancels = false;
+  std::vector<ScriptedClient*> clients = cancelled_together(world, kCancelsRunningMax + 1);
+  hold_cancels(world, false);
   clients.back()->peer().reset();
   world.settle();
   world.run_for(11s);
